@@ -63,8 +63,8 @@ public final class ArchiveReader: RestorableArchive {
     /// The size of the archive file; `nil` from a pipe.
     package let archiveBytes: UInt64?
 
-    /// The threads that work on the archive.
-    package var pool: WorkerPool { input.pool }
+    /// The operation that reads.
+    package var operation: MigrationOperation { input.operation }
 
     private var entries: any EntryReader
     private var firstEntry: ArchiveEntry??
@@ -139,7 +139,7 @@ public final class ArchiveReader: RestorableArchive {
                 (table, listing) = (nil, nil)
                 let prefetcher = FramePrefetcher(
                     reading: FrameSource(reading: input, after: frame, index: knownIndex),
-                    on: input.pool
+                    on: input.operation
                 )
                 self.prefetcher = prefetcher
                 source = prefetcher
@@ -187,8 +187,8 @@ public final class ArchiveReader: RestorableArchive {
     private func reportingFailure<Result>(_ body: () throws -> Result) throws -> Result {
         if let failure { throw failure }
         do {
-            if followsTask, Task.isCancelled { cancellation.cancel() }
-            if followsTask { try cancellation.check() }
+            if followsTask, Task.isCancelled { operation.cancellation.cancel() }
+            if followsTask { try operation.check() }
             return try body()
         } catch {
             if followsTask { failure = error }
@@ -265,9 +265,6 @@ public final class ArchiveReader: RestorableArchive {
     package var consumedBytes: UInt64 {
         prefetcher?.compressedBytes ?? source.archivePosition ?? input.position
     }
-
-    /// The flag that ends all reading.
-    package var cancellation: CancellationFlag { input.cancellation }
 
     private var index: ArchiveIndex? { knownIndex ?? prefetcher?.index }
 
@@ -362,9 +359,8 @@ extension ArchiveReader {
         let input = try ArchiveInput(
             reading: descriptor,
             decryption: options.decryption,
-            on: WorkerPool(
-                threadCount: ArchiveThreads.count(requested: options.threadCount),
-                cancellation: CancellationFlag()
+            on: MigrationOperation(
+                threadCount: ArchiveThreads.count(requested: options.threadCount)
             )
         )
         try self.init(input, access: .whole)

@@ -65,7 +65,7 @@ package enum ArchiveVerifier {
         let index = try input.readIndex(after: frame)
         let prefetcher = FramePrefetcher(
             reading: FrameSource(reading: input, after: frame, index: index),
-            on: input.pool
+            on: input.operation
         )
         while let chunk = try prefetcher.nextChunk() {
             prefetcher.recycle(chunk)

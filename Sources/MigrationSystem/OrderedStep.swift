@@ -1,4 +1,4 @@
-/// A step of an operation: processes items on the threads of a pool, and passes the results on in their order.
+/// A step of an operation: processes items on the threads of the operation, and passes the results on in their order.
 ///
 /// Items come from ``submit(_:)`` or from a source that one thread at a time calls. Results go to a
 /// sink that one thread at a time calls, or a caller takes them with ``next()``. The step is
@@ -10,13 +10,13 @@ package final class OrderedStep<Item: Sendable, Output: Sendable>: Sendable {
     /// The work on an item; it may keep state, since one thread at a time uses it.
     package typealias Work = (Item) throws -> Output
 
-    private let pool: WorkerPool
+    private let crew: Crew
     private let state: StepState<Item, Output>
 
-    /// Adds a step to the threads of `pool`.
+    /// Adds a step to `operation`.
     ///
     /// - Parameters:
-    ///   - pool: The threads.
+    ///   - operation: Whose threads do the work.
     ///   - depth: The most items that wait, are worked on, or have results in use.
     ///   - ahead: The most items ahead of the result that was passed on last.
     ///   - source: Returns the next item, `nil` after the last; without it they are submitted.
@@ -24,23 +24,23 @@ package final class OrderedStep<Item: Sendable, Output: Sendable>: Sendable {
     ///   - makeWork: Makes the work on an item, once for each thread that needs one at the same
     ///     time.
     package init(
-        of pool: WorkerPool,
+        of operation: MigrationOperation,
         depth: Int,
         ahead: Int = .max,
         source: (() throws -> Item?)? = nil,
         sink: ((Output) throws -> Void)? = nil,
         makeWork: @escaping () throws -> Work
     ) {
-        self.pool = pool
+        crew = operation.crew
         state = StepState(
-            of: pool,
+            of: operation,
             depth: depth,
             ahead: ahead,
             source: source,
             sink: sink,
             makeWork: makeWork
         )
-        pool.crew.add(state, passesOn: sink != nil)
+        crew.add(state, passesOn: sink != nil)
     }
 
     deinit { abandon() }
@@ -68,14 +68,14 @@ package final class OrderedStep<Item: Sendable, Output: Sendable>: Sendable {
     /// Ends the step, and waits for the work in progress.
     package func abandon() {
         state.stop()
-        pool.crew.remove(state)
+        crew.remove(state)
         state.forget()
     }
 }
 
-/// The state of a step, which its caller and the threads of the pool share.
+/// The state of a step, which its caller and the threads of the operation share.
 ///
-/// Safe because everything that changes is touched under the pool's lock, except for the source and
+/// Safe because everything that changes is touched under the crew's lock, except for the source and
 /// the sink, which one thread at a time calls. No item or result is destroyed under the lock,
 /// because that may release a place.
 private final class StepState<Item: Sendable, Output: Sendable>: PooledStep, @unchecked Sendable {
@@ -121,7 +121,7 @@ private final class StepState<Item: Sendable, Output: Sendable>: PooledStep, @un
     private let sleeper = Sleeper()
 
     init(
-        of pool: WorkerPool,
+        of operation: MigrationOperation,
         depth: Int,
         ahead: Int,
         source: (() throws -> Item?)?,
@@ -129,7 +129,7 @@ private final class StepState<Item: Sendable, Output: Sendable>: PooledStep, @un
         makeWork: @escaping () throws -> (Item) throws -> Output
     ) {
         precondition(depth > 0)
-        (crew, cancellation) = (pool.crew, pool.cancellation)
+        (crew, cancellation) = (operation.crew, operation.cancellation)
         (self.depth, self.ahead) = (depth, ahead)
         (self.source, self.sink, self.makeWork) = (source, sink, makeWork)
         (reads, passesOn) = (source != nil, sink != nil)

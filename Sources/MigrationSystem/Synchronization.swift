@@ -61,7 +61,7 @@ package final class Monitor<State>: @unchecked Sendable {
     }
 }
 
-/// The system's lock, which ``Monitor`` and ``WorkerPool`` are made of.
+/// The system's lock, which ``Monitor`` and ``MigrationOperation`` are made of.
 ///
 /// Safe because the lock stays where it was made until nobody refers to it.
 @safe

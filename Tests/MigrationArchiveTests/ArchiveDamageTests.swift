@@ -193,7 +193,7 @@ extension ArchiveDamageTests {
         do {
             let input = try ArchiveInput(
                 reading: file.descriptor.duplicate(),
-                cancellation: CancellationFlag()
+                on: MigrationOperation()
             )
             return try ArchiveReader(input, access: .selective).items()
         } catch is ArchiveError {

@@ -120,15 +120,15 @@ struct ArchiveRoundTripTests {
         let error = #expect(throws: ArchiveError.self) {
             let short = try Scratch.file(holding: text(100))
             let path = try Scratch.newPath()
-            let cancellation = CancellationFlag()
+            let operation = MigrationOperation(threadCount: 2)
             let writer = try ArchiveWriter(
                 writingTo: ArchiveOutput(
                     writing: FileDescriptor.open(path, .creating(permissions: 0o600)),
-                    cancellation: cancellation
+                    on: operation
                 ),
                 header: .sample,
                 level: 3,
-                on: WorkerPool(threadCount: 2, cancellation: cancellation)
+                on: operation
             )
             defer { writer.abandon() }
             try writer.append(.file("f", size: 101), contentFrom: short) { _ in }

@@ -111,7 +111,7 @@ struct FingerprintTests {
             writingTo: nil,
             header: Self.header(),
             level: 3,
-            on: WorkerPool(threadCount: 2, cancellation: CancellationFlag())
+            on: MigrationOperation(threadCount: 2)
         )
         for item in Self.items {
             if item.content.isEmpty {

@@ -12,7 +12,7 @@ package enum BackupSource {
     package static func open(
         _ place: BackupPlace,
         spoolDirectory: BytePath,
-        cancellation: CancellationFlag
+        on operation: MigrationOperation
     ) throws -> BackupSource {
         let file: OpenFile
         let isDirectory: Bool
@@ -37,7 +37,7 @@ package enum BackupSource {
             password: place.password,
             spoolingTo: spoolDirectory,
             named: place.path,
-            cancellation: cancellation
+            on: operation
         )
         stream.sizePolicy = place.sizePolicy
         return .stream(stream)

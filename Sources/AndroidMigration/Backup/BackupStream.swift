@@ -112,7 +112,7 @@ extension BackupStream {
         password: [UInt8]?,
         spoolingTo directory: BytePath,
         named name: BytePath? = nil,
-        cancellation: CancellationFlag
+        on operation: MigrationOperation
     ) throws -> BackupStream {
         let copy: FileDescriptor
         do throws(SystemError) {
@@ -128,7 +128,7 @@ extension BackupStream {
         } catch {
             throw AndroidMigrationError(.unreadable, "the backup can't be read", cause: error)
         }
-        let input = try ArchiveInput(reading: copy, cancellation: cancellation)
+        let input = try ArchiveInput(reading: copy, on: operation)
         return try open(input, password: password, spoolingTo: directory, named: name)
     }
 
@@ -157,7 +157,7 @@ extension BackupStream {
                 )
             }
             let damage = try tar.forEachPiece { piece in
-                try input.cancellation.check()
+                try input.operation.check()
                 if spool.size == 0 { try checkStart(piece) }
                 try spool.append(piece)
             }
@@ -330,7 +330,7 @@ private struct BackupDecoder {
         var buffer = [UInt8](repeating: 0, count: 256 * 1024)
         var isAtEnd = false
         while !isAtEnd, !(inflater?.isFinished ?? false) {
-            try input.cancellation.check()
+            try input.operation.check()
             let count = try input.read(into: &buffer, from: 0, count: buffer.count)
             isAtEnd = count == 0
             var bytes = buffer[..<count]
@@ -347,7 +347,7 @@ private struct BackupDecoder {
                 continue
             }
             try inflater.inflate(bytes) { piece in
-                try input.cancellation.check()
+                try input.operation.check()
                 try spool.append(piece)
             }
         }

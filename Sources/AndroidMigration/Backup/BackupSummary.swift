@@ -26,14 +26,14 @@ package struct BackupSummary: Sendable {
     /// Reads a whole backup and calls `body` for each entry.
     init(
         _ source: BackupSource,
-        cancellation: CancellationFlag,
+        on operation: MigrationOperation,
         _ body: (ArchiveEntry) throws -> Void
     ) throws {
         switch source {
         case .tree(let tree):
             form = nil
             try tree.walk { item, _, _ in
-                try cancellation.check()
+                try operation.check()
                 try body(Self.entry(item))
                 guard case .file(let size) = item.kind,
                     let domain = StorageDomain(containing: item.path)
@@ -42,10 +42,10 @@ package struct BackupSummary: Sendable {
             }
         case .stream(let stream):
             form = stream.form
-            let contents = try BackupContents(stream, cancellation: cancellation.check)
+            let contents = try BackupContents(stream, cancellation: operation.check)
             for name in contents.names { packages[name] = [:] }
             manifests = contents.names.compactMap { contents.packages[$0]?.manifest }
-            let reader = try BackupReader(stream, cancellation: cancellation.check)
+            let reader = try BackupReader(stream, cancellation: operation.check)
             var isEmpty = true
             while let item = try reader.next() {
                 switch item {

@@ -30,32 +30,32 @@ package struct BackupConversion {
 
     private let source: BackupSource
     private let options: Options
-    private let cancellation: CancellationFlag
+    private let operation: MigrationOperation
 
-    package init(_ source: BackupSource, options: Options, cancellation: CancellationFlag) {
+    package init(_ source: BackupSource, options: Options, on operation: MigrationOperation) {
         self.source = source
         self.options = options
-        self.cancellation = cancellation
+        self.operation = operation
     }
 
     /// Converts the backup and gives the finished archive its name.
     package func run(to destination: ArchiveDestination) throws -> ConversionReport {
         let contents: BackupContents? =
             if case .stream(let stream) = source {
-                try BackupContents(stream, cancellation: cancellation.check)
+                try BackupContents(stream, cancellation: operation.check)
             } else { nil }
         let held = try contents?.package(options.package) ?? ""
         let package = try packageName(held)
         let header = try header(of: package, manifest: contents?.packages[held]?.manifest)
         let selected = try selection(held)
-        let file = try ArchiveFile.make(at: destination, cancellation: cancellation)
+        let file = try ArchiveFile.make(at: destination, on: operation)
         let report: ConversionReport
         do {
             let writer = try ArchiveWriter(
                 writingTo: file.output,
                 header: header,
                 level: options.compressionLevel,
-                on: WorkerPool(requesting: options.threadCount, cancellation)
+                on: operation
             )
             do {
                 let entries = ConvertedEntries(
@@ -171,7 +171,7 @@ extension BackupConversion {
         switch source {
         case .tree(let tree): try append(tree, to: entries)
         case .stream(let stream):
-            let reader = try BackupReader(stream, cancellation: cancellation.check)
+            let reader = try BackupReader(stream, cancellation: operation.check)
             while let item = try reader.next() {
                 switch item {
                 case .lost(let loss): entries.lose(loss.path, because: loss.reason)
@@ -191,7 +191,7 @@ extension BackupConversion {
 
     private func append(_ tree: RawTree, to entries: ConvertedEntries) throws {
         try tree.walk { item, directory, name in
-            try cancellation.check()
+            try operation.check()
             if Selection.isNeverSent(item.path), !entries.selects(item.path) {
                 if StorageDomain.neverSent.contains(item.path) {
                     entries.omit(item.path, because: BackupItem.neverSentReason)

@@ -14,13 +14,9 @@ package enum BackupOperations {
     ) async throws -> ConversionReport {
         var place = place
         place.package = options.package ?? options.manifest?.package
-        return try await withOperationThread { [place] cancellation in
-            let source = try BackupSource.open(
-                place,
-                spoolDirectory: directory,
-                cancellation: cancellation
-            )
-            return try BackupConversion(source, options: options, cancellation: cancellation)
+        return try await withOperation(threadCount: options.threadCount) { [place] operation in
+            let source = try BackupSource.open(place, spoolDirectory: directory, on: operation)
+            return try BackupConversion(source, options: options, on: operation)
                 .run(to: destination)
         }
     }
@@ -33,12 +29,9 @@ package enum BackupOperations {
         to destination: ArchiveDestination,
         spoolingTo directory: BytePath
     ) async throws -> ConversionReport {
-        try await withOperationThread { cancellation in
-            try StreamConversion(
-                options: options,
-                spoolingTo: directory,
-                cancellation: cancellation
-            ).run(source, to: destination)
+        try await withOperation { operation in
+            try StreamConversion(options: options, spoolingTo: directory, on: operation)
+                .run(source, to: destination)
         }
     }
 
@@ -49,8 +42,8 @@ package enum BackupOperations {
         to destination: ArchiveDestination
     ) async throws {
         let bytes = try manifest.encoded()
-        try await withOperationThread { cancellation in
-            let file = try ArchiveFile.make(at: destination, cancellation: cancellation)
+        try await withOperation { operation in
+            let file = try ArchiveFile.make(at: destination, on: operation)
             do {
                 try file.output.write(bytes.span)
             } catch {
@@ -77,23 +70,18 @@ package enum BackupOperations {
         paths: [EntryPath] = [],
         _ body: (@Sendable (ArchiveEntry) throws -> Void)? = nil
     ) async throws -> Inspection {
-        try await withOperationThread { cancellation in
+        try await withOperation(threadCount: 1) { operation in
             if let tree = RawTree(appAt: place) {
-                let summary = try BackupSummary(
-                    .tree(tree),
-                    cancellation: cancellation,
-                    body ?? { _ in }
-                )
-                return .backup(summary)
+                return .backup(try BackupSummary(.tree(tree), on: operation, body ?? { _ in }))
             }
-            let input = try source.open(cancellation)
+            let input = try source.open(operation)
             guard try BackupStream.isBackup(input) else {
                 guard let body else { return .archive(try ArchiveSource.inspect(input)) }
                 return .archive(try ArchiveSource.forEachEntry(of: input, at: paths, body))
             }
             let backup: BackupSource
             if case .path = place.origin {
-                backup = try .open(place, spoolDirectory: directory, cancellation: cancellation)
+                backup = try .open(place, spoolDirectory: directory, on: operation)
             } else {
                 let stream = try BackupStream.open(
                     input,
@@ -103,12 +91,7 @@ package enum BackupOperations {
                 stream.sizePolicy = place.sizePolicy
                 backup = .stream(stream)
             }
-            let summary = try BackupSummary(
-                backup,
-                cancellation: cancellation,
-                body ?? { _ in }
-            )
-            return .backup(summary)
+            return .backup(try BackupSummary(backup, on: operation, body ?? { _ in }))
         }
     }
 
@@ -121,9 +104,9 @@ package enum BackupOperations {
     ) async throws -> DataTree {
         var place = place
         place.package = package
-        return try await withOperationThread { [place] cancellation in
+        return try await withOperation { [place] operation in
             try DataTree(
-                BackupSource.open(place, spoolDirectory: directory, cancellation: cancellation),
+                BackupSource.open(place, spoolDirectory: directory, on: operation),
                 package: package
             )
         }

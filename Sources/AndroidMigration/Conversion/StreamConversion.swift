@@ -26,12 +26,16 @@ package struct StreamConversion {
 
     private let options: Options
     private let spoolDirectory: BytePath
-    private let cancellation: CancellationFlag
+    private let operation: MigrationOperation
 
-    package init(options: Options, spoolingTo directory: BytePath, cancellation: CancellationFlag) {
+    package init(
+        options: Options,
+        spoolingTo directory: BytePath,
+        on operation: MigrationOperation
+    ) {
         self.options = options
         spoolDirectory = directory
-        self.cancellation = cancellation
+        self.operation = operation
     }
 
     /// Converts the archive and gives the finished stream its name.
@@ -44,13 +48,10 @@ package struct StreamConversion {
             let name = PrintableText.escaping(options.package)
             throw AndroidMigrationError(.packageNotFound, "'\(name)' is no package's name")
         }
-        let reader = try ArchiveReader(
-            source.open(WorkerPool(requesting: nil, cancellation)),
-            access: .whole
-        )
+        let reader = try ArchiveReader(source.open(operation), access: .whole)
         let domains = try DomainSpools(package: options.package, spoolDirectory)
         while let entry = try reader.next() {
-            try cancellation.check()
+            try operation.check()
             try domains.append(entry, from: reader)
         }
         guard domains.totals.entries > 0 else {
@@ -59,7 +60,7 @@ package struct StreamConversion {
                 + "device/app/"
             throw AndroidMigrationError(.nothingBackedUp, message)
         }
-        let file = try ArchiveFile.make(at: destination, cancellation: cancellation)
+        let file = try ArchiveFile.make(at: destination, on: operation)
         let size: UInt64
         do {
             size = try write(domains, version: reader.header?.resourcesVersion, to: file.output)
@@ -111,7 +112,7 @@ package struct StreamConversion {
         try output.write(start.span)
         var size = UInt64(start.count)
         for domain in StorageDomain.allCases {
-            size += try domains.copy(domain, to: output, cancellation: cancellation)
+            size += try domains.copy(domain, to: output)
         }
         let end = [UInt8](repeating: 0, count: 1024)
         try output.write(end.span)
@@ -249,8 +250,7 @@ private final class DomainSpools {
     /// Copies a domain to `output`, its directories first; returns its size.
     func copy(
         _ domain: StorageDomain,
-        to output: ArchiveOutput,
-        cancellation: CancellationFlag
+        to output: ArchiveOutput
     ) throws -> UInt64 {
         guard let spool = files[domain] else { return 0 }
         var size = spool.size
@@ -267,7 +267,7 @@ private final class DomainSpools {
         var buffer = [UInt8](repeating: 0, count: 256 * 1024)
         var offset: UInt64 = 0
         while offset < spool.size {
-            try cancellation.check()
+            try output.operation.check()
             let count: Int
             do throws(SystemError) {
                 count = try spool.file.read(at: offset, into: &buffer, count: buffer.count)

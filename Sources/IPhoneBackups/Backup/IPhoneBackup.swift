@@ -41,7 +41,7 @@ package final class IPhoneBackup {
     package init(
         at path: BytePath,
         options: Options = Options(),
-        cancellation: CancellationFlag
+        on operation: MigrationOperation
     ) throws {
         directory = try BackupDirectory(path)
         let properties = try directory.propertyList("Manifest.plist")
@@ -63,7 +63,7 @@ package final class IPhoneBackup {
         case .list(let file):
             filesAreEncrypted = lock.isEncrypted
             keys = try filesAreEncrypted ? lock.open().keys : [:]
-            manifest = .list(try ManifestList(file, cancellation: cancellation))
+            manifest = .list(try ManifestList(file, on: operation))
         case .database(let file):
             let isPlain = try Self.isDatabase(file)
             let manifestKey = try lock.manifestKey()
@@ -73,7 +73,7 @@ package final class IPhoneBackup {
             let key = isPlain ? nil : try Self.open(manifestKey, with: keys)
             let database = try ManifestDatabase(
                 ManifestFile(file, key: key),
-                cancellation: cancellation
+                on: operation
             )
             if let password = opened?.password, isPlain, let salt = try database.salt() {
                 try database.open(with: password, salt: salt)

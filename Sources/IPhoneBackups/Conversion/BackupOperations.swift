@@ -10,8 +10,8 @@ package enum IPhoneBackupOperations {
         of path: BytePath,
         options: sending IPhoneBackup.Options
     ) async throws -> (contents: BackupContents, warnings: [String]) {
-        try await withOperationThread { cancellation in
-            let backup = try IPhoneBackup(at: path, options: options, cancellation: cancellation)
+        try await withOperation { operation in
+            let backup = try IPhoneBackup(at: path, options: options, on: operation)
             return (try backup.contents(), backup.warnings)
         }
     }
@@ -28,13 +28,13 @@ package enum IPhoneBackupOperations {
         options: ContainerConversion.Options,
         to destination: ArchiveDestination?
     ) async throws -> ContainerReport {
-        try await withOperationThread { cancellation in
+        try await withOperation(threadCount: options.threadCount) { operation in
             var conversion = try ContainerConversion(
                 of: domain,
                 in: path,
                 reading,
                 options,
-                cancellation
+                operation
             )
             guard let destination, conversion.isPossible else { return conversion.report }
             return try conversion.write(to: destination)
@@ -56,20 +56,20 @@ package enum IPhoneBackupOperations {
         importing: ImportOptions,
         by host: MigrationHost
     ) async throws -> (report: ContainerReport, imported: ImportReport?) {
-        try await withOperationThread { cancellation in
+        try await withOperation(threadCount: options.threadCount) { operation in
             var conversion = try ContainerConversion(
                 of: domain,
                 in: path,
                 reading,
                 options,
-                cancellation
+                operation
             )
             guard conversion.isPossible else { return (conversion.report, nil) }
             return try await conversion.write(
                 into: container,
                 importing,
                 by: host,
-                cancellation
+                operation
             )
         }
     }
@@ -81,10 +81,10 @@ extension ContainerConversion {
         in path: BytePath,
         _ reading: IPhoneBackup.Options,
         _ options: Options,
-        _ cancellation: CancellationFlag
+        _ operation: MigrationOperation
     ) throws {
-        let backup = try IPhoneBackup(at: path, options: reading, cancellation: cancellation)
-        try self.init(of: domain, in: backup, options: options, cancellation: cancellation)
+        let backup = try IPhoneBackup(at: path, options: reading, on: operation)
+        try self.init(of: domain, in: backup, options: options, on: operation)
     }
 
     /// Writes the archive into a pipe from which another thread imports it.
@@ -92,10 +92,10 @@ extension ContainerConversion {
         into container: MigrationDataContainer,
         _ importOptions: ImportOptions,
         by host: MigrationHost,
-        _ cancellation: CancellationFlag
+        _ operation: MigrationOperation
     ) async throws -> (report: ContainerReport, imported: ImportReport?) {
         let importing = try Importing(into: container, options: importOptions, by: host)
-        let observation = cancellation.observe { importing.task.cancel() }
+        let observation = operation.cancellation.observe { importing.task.cancel() }
         defer { withExtendedLifetime(observation) {} }
         do {
             let report = try write(to: importing.destination)

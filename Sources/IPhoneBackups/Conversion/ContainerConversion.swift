@@ -19,7 +19,7 @@ package struct ContainerConversion {
 
     private let backup: IPhoneBackup
     private let options: Options
-    private let cancellation: CancellationFlag
+    private let operation: MigrationOperation
     private var plan: ContainerPlan
 
     /// Looks at every row of the container, and at the stored file of each.
@@ -30,12 +30,12 @@ package struct ContainerConversion {
         of domain: Domain,
         in backup: IPhoneBackup,
         options: Options,
-        cancellation: CancellationFlag
+        on operation: MigrationOperation
     ) throws {
         self.backup = backup
         self.options = options
-        self.cancellation = cancellation
-        plan = try ContainerPlan(of: domain, in: backup, cancellation: cancellation)
+        self.operation = operation
+        plan = try ContainerPlan(of: domain, in: backup, on: operation)
     }
 
     /// The report, with what the archive will hold and what is missing.
@@ -50,14 +50,14 @@ package struct ContainerConversion {
         let file = try ArchiveFile.make(
             at: destination,
             sizeEstimate: header.sizeEstimate,
-            cancellation: cancellation
+            on: operation
         )
         do {
             let writer = try ArchiveWriter(
                 ordering: file.output,
                 header: header,
                 level: options.compressionLevel,
-                on: WorkerPool(requesting: options.threadCount, cancellation)
+                on: operation
             )
             do {
                 try append(to: writer)
@@ -91,7 +91,7 @@ package struct ContainerConversion {
         var directories: [EntryPath] = []
         var earlier = EarlierNames()
         try plan.order.forEach { item in
-            try cancellation.check()
+            try operation.check()
             do {
                 let record = try find(item.number)
                 try appendParents(of: item.path, below: &directories, to: writer)

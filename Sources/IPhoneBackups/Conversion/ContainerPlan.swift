@@ -16,14 +16,14 @@ struct ContainerPlan {
     init(
         of domain: Domain,
         in backup: IPhoneBackup,
-        cancellation: CancellationFlag
+        on operation: MigrationOperation
     ) throws {
         let version = domain.kind == .app ? backup.version(of: domain.identifier) : nil
         let report = ContainerReport(domain: domain, version: version, warnings: backup.warnings)
         var rows = ContainerRows(backup, report: report)
         let bytes = domain.bytes
         try backup.manifest.forEachRow { row in
-            try cancellation.check()
+            try operation.check()
             if row.isOf(bytes) { rows.take(row) }
         }
         guard rows.count > 0 else {
@@ -40,7 +40,7 @@ struct ContainerPlan {
         sharedInodes = rows.sharedInodes
         var ownTargets: Set<[UInt8]> = []
         try order.forEach(lost: { rows.report.lost.append($0) }) { item in
-            try cancellation.check()
+            try operation.check()
             switch item.flags {
             case FileRecord.Kind.file.flags: rows.report.totals.files += 1
             case FileRecord.Kind.directory.flags: rows.report.totals.directories += 1

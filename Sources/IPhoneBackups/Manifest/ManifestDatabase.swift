@@ -26,9 +26,9 @@ final class ManifestDatabase {
     /// Opens the manifest.
     ///
     /// - Throws: ``ArchiveError`` of codes `damaged` and `sourceUnreadable`; `CancellationError`.
-    init(_ file: ManifestFile, cancellation: CancellationFlag) throws {
+    init(_ file: ManifestFile, on operation: MigrationOperation) throws {
         self.file = file
-        watch = Watch(cancellation)
+        watch = Watch(operation)
         system = ManifestFileSystem(holding: file)
         var handle: OpaquePointer?
         let flags = SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX
@@ -72,12 +72,12 @@ final class ManifestDatabase {
         /// An object of the schema takes some ten instructions, and a backup's has seven of them.
         private static let openingPeriods = 8
 
-        let cancellation: CancellationFlag
+        let operation: MigrationOperation
         private var left = openingPeriods
         private var isOpening = true
 
-        init(_ cancellation: CancellationFlag) {
-            self.cancellation = cancellation
+        init(_ operation: MigrationOperation) {
+            self.operation = operation
         }
 
         var isExhausted: Bool { isOpening && left < 0 }
@@ -87,7 +87,7 @@ final class ManifestDatabase {
         /// Whether SQLite must stop.
         func look() -> Bool {
             left -= isOpening ? 1 : 0
-            return isExhausted || cancellation.isCancelled
+            return isExhausted || operation.isCancelled
         }
     }
 
@@ -140,7 +140,7 @@ final class ManifestDatabase {
     }
 
     fileprivate func failure() -> any Error {
-        if watch.cancellation.isCancelled { return CancellationError() }
+        if watch.operation.isCancelled { return CancellationError() }
         if let problem = file.problem { return problem }
         if watch.isExhausted { return damaged("it describes more tables than any backup has") }
         let reason = unsafe String(cString: sqlite3_errmsg(database))

@@ -14,7 +14,7 @@ final class ManifestList {
 
     private let file: OpenFile
     private let status: FileStatus
-    private let cancellation: CancellationFlag
+    private let operation: MigrationOperation
     /// A window: the bytes of the file from `start` on.
     private var window: [UInt8] = []
     private var start: UInt64 = 0
@@ -24,9 +24,9 @@ final class ManifestList {
     /// Opens the list.
     ///
     /// - Throws: ``ArchiveError`` of codes `damaged` and `sourceUnreadable`.
-    init(_ file: OpenFile, cancellation: CancellationFlag) throws(ArchiveError) {
+    init(_ file: OpenFile, on operation: MigrationOperation) throws(ArchiveError) {
         self.file = file
-        self.cancellation = cancellation
+        self.operation = operation
         do {
             status = try file.descriptor.status()
         } catch {
@@ -74,7 +74,7 @@ final class ManifestList {
     func forEachRow(_ body: (Row) throws -> Void) throws {
         try move(to: UInt64(Self.magic.count))
         while offset < status.size {
-            try cancellation.check()
+            try operation.check()
             try body(try nextRow())
         }
         let now: FileStatus

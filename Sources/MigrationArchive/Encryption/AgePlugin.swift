@@ -62,7 +62,7 @@ struct AgePlugin: Sendable, Hashable {
             with: program(),
             of: name,
             as: "recipient-v1",
-            cancellation: nil
+            on: nil
         )
         try conversation.send(["add-recipient", recipient])
         var body = unsafe fileKey.withBytes { unsafe Array($0) }
@@ -90,13 +90,13 @@ struct AgePlugin: Sendable, Hashable {
     func unwrap(
         _ stanzas: [AgeStanza],
         with identities: [Secret],
-        cancellation: CancellationFlag?
+        on operation: MigrationOperation?
     ) throws(ArchiveError) -> Secret? {
         let conversation = try AgePluginConversation(
             with: program(),
             of: name,
             as: "identity-v1",
-            cancellation: cancellation
+            on: operation
         )
         for identity in identities {
             let text = unsafe identity.withBytes { unsafe String(decoding: $0, as: UTF8.self) }
@@ -139,7 +139,7 @@ private final class AgePluginConversation {
         with program: BytePath,
         of name: String,
         as machine: String,
-        cancellation: CancellationFlag?
+        on operation: MigrationOperation?
     ) throws(ArchiveError) {
         self.name = name
         do throws(SystemError) {
@@ -151,9 +151,9 @@ private final class AgePluginConversation {
             try SystemThread.start(named: "migrate plugin") {
                 if process.ending(within: Self.timeLimit) == nil { process.end() }
             }
-            if let cancellation {
+            if let operation {
                 try SystemThread.start(named: "migrate plugin") {
-                    _ = process.wait(unless: cancellation)
+                    _ = process.wait(unless: operation.cancellation)
                 }
             }
         } catch {

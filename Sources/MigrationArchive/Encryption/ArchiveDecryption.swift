@@ -116,7 +116,7 @@ extension ArchiveDecryption {
     /// Unwraps the file key in a header.
     func fileKey(
         of header: AgeHeader,
-        cancellation: CancellationFlag?
+        on operation: MigrationOperation
     ) throws(ArchiveError) -> Secret {
         if let stanza = header.stanzas.first(where: { $0.kind == ScryptStanza.kind }) {
             guard header.stanzas.count == 1 else {
@@ -141,7 +141,7 @@ extension ArchiveDecryption {
         for (plugin, keys) in plugins.sorted(by: { $0.key.name < $1.key.name }) where fileKey == nil
         {
             isSupported = true
-            fileKey = try plugin.unwrap(header.stanzas, with: keys, cancellation: cancellation)
+            fileKey = try plugin.unwrap(header.stanzas, with: keys, on: operation)
         }
         if let fileKey { return fileKey }
         let who = Self.description(of: header)
@@ -227,15 +227,15 @@ enum EncryptedFile {
     static func open(
         _ raw: any ByteSource,
         with decryption: ArchiveDecryption?,
-        on pool: WorkerPool = WorkerPool(threadCount: 1, cancellation: CancellationFlag())
+        on operation: MigrationOperation = MigrationOperation()
     ) throws -> any ByteSource {
         let source = LookAheadSource(raw)
         if try source.peek(AgeHeader.magic.count).elementsEqual(AgeHeader.magic) {
-            return try open(source, of: raw, with: decryption, on: pool)
+            return try open(source, of: raw, with: decryption, on: operation)
         }
         if try beginsWithArmor(source) {
             let armor = LookAheadSource(try ArmorSource(reading: source))
-            return try open(armor, of: armor, with: decryption, on: pool)
+            return try open(armor, of: armor, with: decryption, on: operation)
         }
         return raw.size == nil ? source : raw
     }
@@ -268,11 +268,11 @@ enum EncryptedFile {
         _ source: LookAheadSource,
         of raw: any ByteSource,
         with decryption: ArchiveDecryption?,
-        on pool: WorkerPool
+        on operation: MigrationOperation
     ) throws -> any ByteSource {
         let header = try AgeHeader(reading: source)
         guard let decryption else { throw ArchiveDecryption.keyMissing(header) }
-        let fileKey = try decryption.fileKey(of: header, cancellation: pool.cancellation)
+        let fileKey = try decryption.fileKey(of: header, on: operation)
         try header.authenticate(with: fileKey)
         let nonce = Array(try source.peek(PayloadStream.nonceSize))
         guard nonce.count == PayloadStream.nonceSize else {
@@ -280,7 +280,9 @@ enum EncryptedFile {
         }
         source.skip(nonce.count)
         let key = PayloadKey(fileKey: fileKey, nonce: nonce)
-        guard let size = raw.size else { return SequentialPayload(reading: source, key, on: pool) }
+        guard let size = raw.size else {
+            return SequentialPayload(reading: source, key, on: operation)
+        }
         return try SeekablePayload(reading: raw, size: size, from: source.position, key)
     }
 

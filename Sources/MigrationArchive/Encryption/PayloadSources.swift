@@ -10,10 +10,14 @@ final class SequentialPayload: ByteSource {
     private let step: OrderedStep<OpenedBatch, OpenedBatch>
     private var current: OpenedBatch?
 
-    init(reading source: any ByteSource, _ key: PayloadKey, on pool: WorkerPool) {
+    init(reading source: any ByteSource, _ key: PayloadKey, on operation: MigrationOperation) {
         let reader = SealedBatchReader(reading: source)
         self.reader = reader
-        step = OrderedStep(of: pool, depth: pool.threadCount + 1, source: { try reader.next() }) {
+        step = OrderedStep(
+            of: operation,
+            depth: operation.threadCount + 1,
+            source: { try reader.next() }
+        ) {
             let stream = PayloadStream(key)
             return { batch in
                 batch.open(with: stream)

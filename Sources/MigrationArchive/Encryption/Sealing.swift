@@ -15,7 +15,7 @@ final class Sealing {
     /// Writes the head of an encrypted archive.
     init(
         _ encryption: ArchiveEncryption,
-        on pool: WorkerPool,
+        on operation: MigrationOperation,
         write: @escaping (Span<UInt8>) throws -> Void
     ) throws {
         let (head, fileKey, nonce) = try encryption.begin()
@@ -26,8 +26,8 @@ final class Sealing {
         let free = Monitor<[ChunkBatch]>([])
         self.free = free
         step = OrderedStep(
-            of: pool,
-            depth: pool.threadCount + 1,
+            of: operation,
+            depth: operation.threadCount + 1,
             sink: { batch in
                 try unsafe batch.withSealed { try unsafe output.write($0) }
                 free.withLock { $0.append(batch) }

@@ -39,8 +39,8 @@ package protocol RestorableArchive: EntryReader {
     /// The bytes of the archive that were read so far, for showing progress.
     var consumedBytes: UInt64 { get }
 
-    /// The threads that work on the archive.
-    var pool: WorkerPool { get }
+    /// The operation that restores it.
+    var operation: MigrationOperation { get }
 
     /// Goes on behind what is damaged; returns where, or `nil` where nothing can be read on.
     ///

@@ -2,7 +2,7 @@ package import MigrationSystem
 
 /// The bytes of an archive, read in order, with a look ahead; from a file also at any place.
 ///
-/// An encrypted archive is decrypted. Raising the cancellation flag interrupts waiting for a pipe.
+/// An encrypted archive is decrypted. A cancellation interrupts waiting for a pipe.
 package final class ArchiveInput {
     fileprivate let source: any ByteSource
     private var buffer: [UInt8] = []
@@ -17,11 +17,8 @@ package final class ArchiveInput {
     /// The size of the file, which may be encrypted; `nil` if it is not a regular file.
     package let fileSize: UInt64?
 
-    /// The threads that open what is read.
-    let pool: WorkerPool
-
-    /// The flag that ends all waiting.
-    package var cancellation: CancellationFlag { pool.cancellation }
+    /// The operation that reads.
+    package let operation: MigrationOperation
 
     /// How many bytes were consumed.
     package private(set) var position: UInt64 = 0
@@ -37,27 +34,14 @@ package final class ArchiveInput {
         reading descriptor: consuming FileDescriptor,
         named name: BytePath? = nil,
         decryption: ArchiveDecryption? = nil,
-        on pool: WorkerPool
+        on operation: MigrationOperation
     ) throws {
         self.name = name
-        let file = try DescriptorSource(descriptor, cancellation: pool.cancellation)
-        source = try EncryptedFile.open(file, with: decryption, on: pool)
+        let file = try DescriptorSource(descriptor, on: operation)
+        source = try EncryptedFile.open(file, with: decryption, on: operation)
         size = source.size
         fileSize = file.size
-        self.pool = pool
-    }
-
-    /// The same on the caller's thread alone.
-    package convenience init(
-        reading descriptor: consuming FileDescriptor,
-        decryption: ArchiveDecryption? = nil,
-        cancellation: CancellationFlag
-    ) throws {
-        try self.init(
-            reading: descriptor,
-            decryption: decryption,
-            on: WorkerPool(threadCount: 1, cancellation: cancellation)
-        )
+        self.operation = operation
     }
 
     /// Bytes that were looked at and not consumed.
@@ -119,7 +103,7 @@ package final class ArchiveInput {
         if size == nil {
             read = try source.readNext(into: &target, from: index, count: count)
         } else {
-            try cancellation.check()
+            try operation.check()
             read = try source.read(at: offset, into: &target, from: index, count: count)
         }
         isAtEnd = read == 0
@@ -202,11 +186,11 @@ extension ArchiveInput {
 /// A file, which can be read at any offset, or a pipe, which can only be read in order.
 private final class DescriptorSource: ByteSource {
     private let descriptor: FileDescriptor
-    private let cancellation: CancellationFlag
+    private let operation: MigrationOperation
     private let event: CancellationEvent?
     let size: UInt64?
 
-    init(_ descriptor: consuming FileDescriptor, cancellation: CancellationFlag) throws {
+    init(_ descriptor: consuming FileDescriptor, on operation: MigrationOperation) throws {
         let status: FileStatus
         do {
             status = try descriptor.status()
@@ -217,9 +201,9 @@ private final class DescriptorSource: ByteSource {
             throw Self.isDirectory(descriptor)
         }
         size = status.kind == .regular ? status.size : nil
-        event = status.kind == .regular ? nil : try CancellationEvent(of: cancellation)
+        event = status.kind == .regular ? nil : try CancellationEvent(of: operation.cancellation)
         self.descriptor = descriptor
-        self.cancellation = cancellation
+        self.operation = operation
     }
 
     private static func isDirectory(_ directory: borrowing FileDescriptor) -> ArchiveError {
@@ -231,7 +215,7 @@ private final class DescriptorSource: ByteSource {
     }
 
     func readNext(into target: inout [UInt8], from index: Int, count: Int) throws -> Int {
-        try cancellation.check()
+        try operation.check()
         do {
             guard try descriptor.waits(until: .readable, or: event) else {
                 throw CancellationError()
@@ -266,7 +250,7 @@ extension ArchiveInput {
         guard source is SeekablePayload || source is SequentialPayload else { return }
         var buffer = [UInt8](repeating: 0, count: 256 * 1024)
         while try read(into: &buffer, from: 0, count: buffer.count) > 0 {
-            try cancellation.check()
+            try operation.check()
         }
     }
 }

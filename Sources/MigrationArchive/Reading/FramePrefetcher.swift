@@ -19,15 +19,15 @@ final class FramePrefetcher: ChunkSource {
     /// The compressed bytes that were handed out so far.
     private(set) var compressedBytes: UInt64 = 0
 
-    init(reading source: FrameSource, on pool: WorkerPool) {
+    init(reading source: FrameSource, on operation: MigrationOperation) {
         self.source = source
         seen = ArchiveIndex(after: source.header)
         let contents = contents
         let compressed = FrameBufferPool()
         step = OrderedStep(
-            of: pool,
-            depth: pool.threadCount + Self.chunksInUse,
-            ahead: pool.threadCount,
+            of: operation,
+            depth: operation.threadCount + Self.chunksInUse,
+            ahead: operation.threadCount,
             source: { try source.nextFrame(into: compressed.take()) }
         ) {
             var decompressor = try FrameDecompressor.make()

@@ -78,7 +78,7 @@ final class PieceOpener {
 
     /// Opens piece `number`, which lies at `offset` in the archive, into `content`.
     func open(_ number: Int, at offset: UInt64, into content: FrameBuffer) throws {
-        try input.cancellation.check()
+        try input.operation.check()
         let frame = index.frames[number]
         compressed.count = Int(frame.compressedSize)
         try input.readExactly(at: offset, into: &compressed.bytes, count: compressed.count)

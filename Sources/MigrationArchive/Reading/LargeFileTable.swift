@@ -112,7 +112,7 @@ final class LargeFileTable {
     }
 
     private func read(_ listed: EntryIndex.Table, numbered number: Int) throws {
-        try input.cancellation.check()
+        try input.operation.check()
         if listed.piece < piece { (piece, pieceEnd) = (0, UInt64(header.bytes.count)) }
         while piece <= listed.piece {
             pieceEnd += UInt64(archive.frames[piece].compressedSize)

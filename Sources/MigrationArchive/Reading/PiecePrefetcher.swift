@@ -78,9 +78,9 @@ final class PiecePrefetcher: ChunkSource {
         let tables = selection == .entries ? entries.tables : nil
         var places = places(by: entries)[...]
         let started = OrderedStep<Place, OpenedPiece>(
-            of: input.pool,
+            of: input.operation,
             // The reader has one piece, and each thread opens another.
-            depth: input.pool.threadCount + 1,
+            depth: input.operation.threadCount + 1,
             source: { places.popFirst() }
         ) {
             let opener = try PieceOpener(reading: input, index: index)

@@ -195,10 +195,10 @@ package final class ArchiveExtractor {
         }
         try tree.settleFiles()
         try tree.checkDirectories()
-        try links.make(archive.pool.cancellation)
+        try links.make(archive.operation)
         try removeLinkTargets()
         try tree.freeReservedNames()
-        try links.checkEnds(archive.pool.cancellation)
+        try links.checkEnds(archive.operation)
         for path in options.recreated { try tree.recreateDirectory(at: path) }
         try directories.finish()
     }
@@ -206,7 +206,7 @@ package final class ArchiveExtractor {
     /// Makes the writers, unless no file is made, or a later entry may replace an earlier one.
     private func makeWriters(for archive: any RestorableArchive) -> FileWriters? {
         guard let mode, !options.isLenient, !options.passesOverDamage else { return nil }
-        return FileWriters(on: archive.pool, mode: mode)
+        return FileWriters(on: archive.operation, mode: mode)
     }
 
     private func restoreEntries(

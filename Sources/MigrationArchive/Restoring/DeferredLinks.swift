@@ -72,11 +72,11 @@ final class DeferredLinks {
     }
 
     private func forEach(
-        _ cancellation: CancellationFlag,
+        _ operation: MigrationOperation,
         _ body: (DeferredLink, EntryPath) throws -> Void
     ) throws {
         try spool.forEach { record in
-            try cancellation.check()
+            try operation.check()
             let link = DeferredLink(record: record)
             let path = EntryPath(bytes: link.path)
             do {
@@ -92,8 +92,8 @@ final class DeferredLinks {
 
 extension DeferredLinks {
     /// Makes all links.
-    func make(_ cancellation: CancellationFlag) throws {
-        try forEach(cancellation) { link, path in
+    func make(_ operation: MigrationOperation) throws {
+        try forEach(operation) { link, path in
             do {
                 switch link.kind {
                 case .symbolic: try makeSymbolicLink(link, at: path)
@@ -157,7 +157,7 @@ extension DeferredLinks {
     ///
     /// All links together take a bounded number of steps, whatever they lead through: links that lead
     /// through thousands of directories cost an archive next to nothing.
-    func checkEnds(_ cancellation: CancellationFlag) throws {
+    func checkEnds(_ operation: MigrationOperation) throws {
         guard options.externalLinks != .keep else { return }
         let start = tree.openCount
         var looks = 0
@@ -167,7 +167,7 @@ extension DeferredLinks {
         repeat {
             // A link that was omitted may have been on the way of one that was looked at before.
             knownCount = tally.omissionCount
-            try forEach(cancellation) { link, path in
+            try forEach(operation) { link, path in
                 let depth = path.bytes.count { $0 == UInt8(ascii: "/") }
                 if isFirstLook { allowance += Self.stepsForLink + 4 * depth }
                 looks += 1

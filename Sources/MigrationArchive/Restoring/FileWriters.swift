@@ -7,7 +7,7 @@ internal import MigrationSystem
 final class FileWriters {
     private let step: OrderedStep<FileBatch, Void>
     private let mode: NewFileMode
-    private let cancellation: CancellationFlag
+    private let operation: MigrationOperation
     private var batch = FileBatch()
     /// Hashes of the paths that were handed over last, of which some may not be made yet.
     private var recent: Set<Int> = []
@@ -15,14 +15,13 @@ final class FileWriters {
     private var older: Set<Int> = []
     private let pendingLimit: Int
 
-    init(on pool: WorkerPool, mode: NewFileMode) {
-        let cancellation = pool.cancellation
+    init(on operation: MigrationOperation, mode: NewFileMode) {
         self.mode = mode
-        self.cancellation = cancellation
-        let depth = 2 * pool.threadCount
+        self.operation = operation
+        let depth = 2 * operation.threadCount
         pendingLimit = (depth + 1) * FileBatch.fileLimit
-        step = OrderedStep(of: pool, depth: depth, sink: { _ in }) {
-            { batch in try batch.make(mode, cancellation: cancellation) }
+        step = OrderedStep(of: operation, depth: depth, sink: { _ in }) {
+            { batch in try batch.make(mode, on: operation) }
         }
     }
 
@@ -63,7 +62,7 @@ final class FileWriters {
         (recent, older) = ([], [])
         let rest = batch
         batch = FileBatch()
-        try rest.make(mode, cancellation: cancellation)
+        try rest.make(mode, on: operation)
     }
 
     /// Ends the work; what was not begun is not done.
@@ -109,9 +108,9 @@ struct FileBatch: Sendable {
     }
 
     /// Makes the files, one after another.
-    func make(_ mode: NewFileMode, cancellation: CancellationFlag) throws {
+    func make(_ mode: NewFileMode, on operation: MigrationOperation) throws {
         for (work, content) in works {
-            try cancellation.check()
+            try operation.check()
             do throws(SystemError) {
                 switch work {
                 case .whole(let file): try file.make(mode, holding: content)

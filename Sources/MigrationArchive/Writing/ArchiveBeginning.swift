@@ -36,10 +36,10 @@ package struct ArchiveBeginning: Sendable {
     /// Whether the file in `descriptor` is an archive of this project that has no end.
     package static func isCut(
         _ descriptor: consuming FileDescriptor,
-        _ cancellation: CancellationFlag
+        _ operation: MigrationOperation
     ) -> Bool {
         do {
-            let input = try ArchiveInput(reading: descriptor, cancellation: cancellation)
+            let input = try ArchiveInput(reading: descriptor, on: operation)
             guard case .migration(let frame) = try ArchiveFormat.detect(in: input) else {
                 return false
             }
@@ -63,9 +63,9 @@ package struct ArchiveBeginning: Sendable {
     ///   `CancellationError`.
     package init(
         proving descriptor: consuming FileDescriptor,
-        cancellation: CancellationFlag
+        on operation: MigrationOperation
     ) throws {
-        let input = try ArchiveInput(reading: descriptor, cancellation: cancellation)
+        let input = try ArchiveInput(reading: descriptor, on: operation)
         _ = try input.lookAhead(Self.start.count)
         guard Self.begins(input.ahead) else {
             throw ArchiveError(.notAnArchive, "not the beginning of a migration archive")
@@ -90,7 +90,7 @@ package struct ArchiveBeginning: Sendable {
         var decompressor = try FrameDecompressor.make()
         do {
             while let found = try source.nextFrame(into: sealed) {
-                try cancellation.check()
+                try operation.check()
                 let compressedSize = UInt32(sealed.count)
                 let end = try FrameWalk.end(of: sealed, contentSize: found.contentSize)
                 let trailer = [UInt8](sealed.bytes[end..<sealed.count])

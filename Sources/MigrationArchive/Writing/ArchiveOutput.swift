@@ -5,20 +5,22 @@ package import MigrationSystem
 ///
 /// Safe because one thread at a time writes.
 package final class ArchiveOutput: @unchecked Sendable {
+    /// The operation that writes.
+    package let operation: MigrationOperation
+
     private let target: OutputTarget
     private let encryption: ArchiveEncryption?
-    private let cancellation: CancellationFlag
     private var sealing: Sealing?
 
     /// Writes to `descriptor` from its current position.
     package init(
         writing descriptor: consuming FileDescriptor,
         encryption: ArchiveEncryption? = nil,
-        cancellation: CancellationFlag
+        on operation: MigrationOperation
     ) throws(SystemError) {
-        target = try OutputTarget(descriptor, cancellation)
+        target = try OutputTarget(descriptor, operation)
         self.encryption = encryption
-        self.cancellation = cancellation
+        self.operation = operation
     }
 
     /// Writes to a host that has an ``ArchiveBeginning``, whose kept bytes are not sent.
@@ -27,18 +29,18 @@ package final class ArchiveOutput: @unchecked Sendable {
     /// at which the bytes after it belong, in 8 bytes, little-endian.
     package init(
         sendingTo descriptor: consuming FileDescriptor,
-        cancellation: CancellationFlag
+        on operation: MigrationOperation
     ) throws(SystemError) {
-        target = try OutputTarget(descriptor, isRemote: true, cancellation)
+        target = try OutputTarget(descriptor, isRemote: true, operation)
         encryption = nil
-        self.cancellation = cancellation
+        self.operation = operation
     }
 
-    /// Begins an archive; the threads of `pool` encrypt it, if it is to be encrypted.
-    func begin(on pool: WorkerPool) throws {
+    /// Begins an archive, which is encrypted if it is to be.
+    func begin() throws {
         guard let encryption else { return }
         let target = target
-        sealing = try Sealing(encryption, on: pool) { try target.write($0) }
+        sealing = try Sealing(encryption, on: operation) { try target.write($0) }
     }
 
     /// Writes every byte of `bytes`.
@@ -83,7 +85,7 @@ package final class ArchiveOutput: @unchecked Sendable {
 private final class OutputTarget: @unchecked Sendable {
     /// `nil` once it is closed.
     private var file: OpenFile?
-    private let cancellation: CancellationFlag
+    private let operation: MigrationOperation
     /// Ends the waiting for a pipe's reader; `nil` for a file, which is never waited for.
     private let event: CancellationEvent?
     /// Whether a host at the other end has the beginning of the archive.
@@ -98,13 +100,13 @@ private final class OutputTarget: @unchecked Sendable {
     init(
         _ descriptor: consuming FileDescriptor,
         isRemote: Bool = false,
-        _ cancellation: CancellationFlag
+        _ operation: MigrationOperation
     ) throws(SystemError) {
         let isFile = try descriptor.status().kind == .regular
-        event = isFile ? nil : try CancellationEvent(of: cancellation)
+        event = isFile ? nil : try CancellationEvent(of: operation.cancellation)
         file = OpenFile(descriptor)
         self.isRemote = isRemote
-        self.cancellation = cancellation
+        self.operation = operation
     }
 
     func close() { file = nil }
@@ -136,7 +138,7 @@ private final class OutputTarget: @unchecked Sendable {
     package func write(_ bytes: Span<UInt8>) throws {
         try reportingFailures {
             if event != nil { return try writeInUnits(bytes) }
-            try cancellation.check()
+            try operation.check()
             try open().descriptor.writeAll(bytes)
             count += UInt64(bytes.count)
         }
@@ -151,7 +153,7 @@ private final class OutputTarget: @unchecked Sendable {
                         try writeInUnits(unsafe piece.bindMemory(to: UInt8.self).span)
                     }
                 } else {
-                    try cancellation.check()
+                    try operation.check()
                     try unsafe open().descriptor.writeAll(gathering: pieces)
                     count += unsafe pieces.reduce(0) { $0 + UInt64($1.count) }
                 }

@@ -71,7 +71,7 @@ public final class ArchiveWriter {
     private let header: HeaderFrame
     /// The extra metadata that the archive holds.
     private let extra: ExtraMetadata
-    private let cancellation: CancellationFlag
+    private let operation: MigrationOperation
     /// The file that gets its name when the archive is finished, if this writer made it.
     private var file: PendingFile?
     /// Checks the entries of a client; this project's own operations check theirs themselves.
@@ -106,18 +106,18 @@ public final class ArchiveWriter {
     private var isFinished = false
     private var failure: (any Error)?
 
-    /// Begins an archive, which the threads of `pool` compress, of entries that are appended in tree order.
+    /// Begins an archive, which the threads of `operation` compress, of entries that are appended in tree order.
     package convenience init(
         ordering output: ArchiveOutput,
         header: ArchiveHeader,
         level: Int,
-        on pool: WorkerPool
+        on operation: MigrationOperation
     ) throws {
-        try self.init(writingTo: output, header: header, level: level, on: pool)
+        try self.init(writingTo: output, header: header, level: level, on: operation)
         order = EntryOrder()
     }
 
-    /// Begins an archive, which the threads of `pool` compress.
+    /// Begins an archive, which the threads of `operation` compress.
     ///
     /// Without an `output` nothing is compressed or written, and only the fingerprint is computed. Where the
     /// output is a file that holds `beginning`, what is the same stays in it.
@@ -126,14 +126,14 @@ public final class ArchiveWriter {
         goingOnFrom beginning: ArchiveBeginning? = nil,
         header: ArchiveHeader,
         level: Int,
-        on pool: WorkerPool
+        on operation: MigrationOperation
     ) throws {
         self.output = output
-        cancellation = pool.cancellation
+        self.operation = operation
         let frame = try HeaderFrame(of: header)
         self.header = frame
         extra = header.extraMetadata
-        try output?.begin(on: pool)
+        try output?.begin()
         let kept = beginning?.pieces(behind: frame) ?? []
         frames = FrameCompression(
             writingTo: output,
@@ -141,7 +141,7 @@ public final class ArchiveWriter {
             keeping: kept,
             level: level,
             isCompressible: header.isCompressible,
-            on: pool
+            on: operation
         )
         chunk = frames.takeChunk()
         do {
@@ -235,13 +235,15 @@ extension ArchiveWriter {
         header: ArchiveHeader,
         options: Options
     ) throws {
-        let cancellation = CancellationFlag()
+        let operation = MigrationOperation(
+            threadCount: ArchiveThreads.count(requested: options.threadCount)
+        )
         let output: ArchiveOutput
         do throws(SystemError) {
             output = try ArchiveOutput(
                 writing: descriptor,
                 encryption: options.encryption,
-                cancellation: cancellation
+                on: operation
             )
         } catch {
             throw ArchiveError(.outputFailed, "the archive can't be written", cause: error)
@@ -250,10 +252,7 @@ extension ArchiveWriter {
             ordering: output,
             header: header,
             level: min(max(1, options.compressionLevel), 19),
-            on: WorkerPool(
-                threadCount: ArchiveThreads.count(requested: options.threadCount),
-                cancellation: cancellation
-            )
+            on: operation
         )
     }
 
@@ -327,7 +326,7 @@ extension ArchiveWriter {
                         continue
                     }
                     try append(entry, .first, contentFrom: content.descriptor) { _ in
-                        if Task.isCancelled { cancellation.cancel() }
+                        if Task.isCancelled { operation.cancellation.cancel() }
                     }
                 }
             }
@@ -341,8 +340,8 @@ extension ArchiveWriter {
         precondition(!isFinished, "the archive is finished")
         if order == nil { return [entry] }
         if let failure { throw failure }
-        if Task.isCancelled { cancellation.cancel() }
-        try cancellation.check()
+        if Task.isCancelled { operation.cancellation.cancel() }
+        try operation.check()
         return try order?.take(entry) ?? [entry]
     }
 
@@ -394,7 +393,7 @@ extension ArchiveWriter {
         try reportingFailure {
             for entry in ready {
                 try append(entry, .first, onProgress: { _ in }) { count in
-                    try cancellation.check()
+                    try operation.check()
                     let piece = try next(count)
                     guard !piece.isEmpty else { throw Self.shortened(entry) }
                     chunk.count = chunk.put(piece.span, at: chunk.count)
@@ -477,7 +476,7 @@ extension ArchiveWriter {
 
     private func readAll() throws {
         try frames.settle()
-        try entries.read(into: &chunk.bytes, cancellation)
+        try entries.read(into: &chunk.bytes, operation)
         // What was read may be gone from now on.
         try entries.checkDirectories()
     }
@@ -515,7 +514,7 @@ extension ArchiveWriter {
         skipping skipped: UInt64 = 0
     ) throws {
         for index in first..<laid.window.count {
-            try cancellation.check()
+            try operation.check()
             try layOut(index, of: laid, skipping: index == first ? skipped : 0)
         }
     }
@@ -739,7 +738,7 @@ extension ArchiveWriter {
         of entry: ArchiveEntry,
         from descriptor: borrowing FileDescriptor
     ) throws {
-        try cancellation.check()
+        try operation.check()
         let read: Int
         do {
             read = try descriptor.read(into: &chunk.bytes, from: chunk.count, count: count)

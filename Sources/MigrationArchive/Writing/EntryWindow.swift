@@ -110,9 +110,9 @@ struct PieceEntries {
     /// Reads the parts into `bytes`.
     ///
     /// - Throws: ``LayoutChange`` where an entry has unexpected attributes; errors of reading; `CancellationError`.
-    mutating func read(into bytes: inout [UInt8], _ cancellation: CancellationFlag) throws {
+    mutating func read(into bytes: inout [UInt8], _ operation: MigrationOperation) throws {
         for part in parts {
-            try cancellation.check()
+            try operation.check()
             let attributes: [[UInt8]]
             do {
                 attributes = try windows[part.window].read(

@@ -20,7 +20,7 @@ final class FrameCompression {
         keeping pieces: [ArchiveBeginning.Piece] = [],
         level: Int,
         isCompressible: Bool,
-        on pool: WorkerPool
+        on operation: MigrationOperation
     ) {
         let buffers = FrameBufferPool()
         let compression = Compression(level: level, isCompressible: isCompressible)
@@ -34,16 +34,16 @@ final class FrameCompression {
         self.buffers = buffers
         self.frames = frames
         // One more than there are threads is laid out while all compress, where the tables leave room for it.
-        let hasRoom = pool.threadCount > 1 && FrameCompressor.hasSmallTables(level)
-        let depth = pool.threadCount + (hasRoom ? 1 : 0)
+        let hasRoom = operation.threadCount > 1 && FrameCompressor.hasSmallTables(level)
+        let depth = operation.threadCount + (hasRoom ? 1 : 0)
         makeStep = {
-            OrderedStep(of: pool, depth: depth, sink: frames.write) {
+            OrderedStep(of: operation, depth: depth, sink: frames.write) {
                 guard output != nil else {
-                    return { CompressedFrame(hashing: try $0.complete(pool.cancellation)) }
+                    return { CompressedFrame(hashing: try $0.complete(operation)) }
                 }
                 var compressor = try FrameCompressor.make(level: level)
                 return { piece in
-                    let piece = try piece.complete(pool.cancellation)
+                    let piece = try piece.complete(operation)
                     if piece.number < pieces.count, !frames.hasDiffered,
                         let kept = CompressedFrame(keeping: pieces[piece.number], of: piece)
                     {
@@ -121,9 +121,9 @@ private struct WrittenPiece {
     let isLast: Bool
 
     /// The piece with what has to be read for it.
-    func complete(_ cancellation: CancellationFlag) throws -> WrittenPiece {
+    func complete(_ operation: MigrationOperation) throws -> WrittenPiece {
         var piece = self
-        try piece.entries.read(into: &chunk.bytes, cancellation)
+        try piece.entries.read(into: &chunk.bytes, operation)
         return piece
     }
 }

@@ -51,19 +51,19 @@ public struct ArchiveStatement: Sendable, Hashable {
         )
     }
 
-    /// Signs with the key at a path of any bytes, unless `cancellation` ends a wait.
+    /// Signs with the key at a path of any bytes.
     package func sign(
         keyPath: BytePath,
         toPath path: BytePath,
         replacesExisting: Bool,
-        cancellation: CancellationFlag = CancellationFlag()
+        on operation: MigrationOperation = MigrationOperation()
     ) throws {
-        let key = try SSHKeygen.Input(key: keyPath, cancellation)
-        let answer = try SSHKeygen.run(
+        let program = SSHKeygen(operation: operation)
+        let key = try program.key(at: keyPath)
+        let answer = try program.run(
             ["-q", "-Y", "sign", "-f", .file(key), "-n", .text(Self.namespace)],
             input: text,
-            asksPerson: true,
-            cancellation
+            asksPerson: true
         )
         guard answer.isSuccess, !answer.output.isEmpty else {
             let problem = "ssh-keygen can't sign with this key"
@@ -130,24 +130,24 @@ public struct RequiredSignature: Sendable {
     ///   missing or too old.
     @discardableResult
     public func check(_ statement: ArchiveStatement) throws -> String {
-        try check(statement, CancellationFlag())
+        try check(statement, on: MigrationOperation())
     }
 
-    /// Throws unless the signer has signed `statement`, or if `cancellation` ends a wait.
+    /// Throws unless the signer has signed `statement`.
     @discardableResult
     package func check(
         _ statement: ArchiveStatement,
-        _ cancellation: CancellationFlag
+        on operation: MigrationOperation
     ) throws -> String {
-        let (signature, signers) = try readInputs(cancellation)
-        let answer = try SSHKeygen.run(
+        let program = SSHKeygen(operation: operation)
+        let (signature, signers) = try readInputs(by: program)
+        let answer = try program.run(
             [
                 "-Y", "verify", "-f", .file(signers), "-I", .text(signer),
                 "-n", .text(ArchiveStatement.namespace), "-s", .file(signature),
             ],
             input: statement.text,
-            asksPerson: false,
-            cancellation
+            asksPerson: false
         )
         guard answer.isSuccess else {
             let name = PrintableText.escaping(signer)
@@ -159,21 +159,15 @@ public struct RequiredSignature: Sendable {
     }
 
     private func readInputs(
-        _ cancellation: CancellationFlag
+        by program: SSHKeygen
     ) throws -> (signature: SSHKeygen.Input, signers: SSHKeygen.Input) {
         if let inputs = inputs.withLock({ $0 }) { return inputs }
         let read = (
-            signature: try SSHKeygen.Input(
-                signature,
-                called: "signature",
-                limit: 64 << 10,
-                cancellation
-            ),
-            signers: try SSHKeygen.Input(
-                allowedSigners,
+            signature: try program.input(at: signature, called: "signature", limit: 64 << 10),
+            signers: try program.input(
+                at: allowedSigners,
                 called: "file of signers",
-                limit: 4 << 20,
-                cancellation
+                limit: 4 << 20
             )
         )
         inputs.withLock { $0 = read }
@@ -184,58 +178,49 @@ public struct RequiredSignature: Sendable {
 // MARK: - ssh-keygen
 
 /// The program that makes and checks SSH signatures.
-private enum SSHKeygen {
+private struct SSHKeygen {
+    let operation: MigrationOperation
+
     /// A file that it reads.
     struct Input: Sendable {
         let path: BytePath
         /// What the file held; `nil` where the program opens the file itself.
         let bytes: [UInt8]?
+    }
 
-        /// Reads the file at `path`, of at most `limit` bytes.
-        init(
-            _ path: BytePath,
-            called name: String,
-            limit: Int,
-            _ cancellation: CancellationFlag
-        ) throws {
-            self.path = path
-            do {
-                bytes = try SmallFile.read(path, limit: limit, cancellation: cancellation)
-            } catch let error as SystemError {
-                let message = "the \(name) can't be read"
-                throw MigrationError(.signatureInvalid, message, path: path, cause: error)
-            }
-            guard bytes != nil else {
-                let message = "the \(name) is larger than \(ByteCount(UInt64(limit)))"
-                throw MigrationError(.signatureInvalid, message, path: path)
-            }
-        }
+    /// Reads the file at `path`, of at most `limit` bytes.
+    func input(at path: BytePath, called name: String, limit: Int) throws -> Input {
+        try input(at: path, failing: .signatureInvalid, "the \(name)", limit: limit)
+    }
 
-        /// Reads a private or public key, unless it is in a regular file: the program looks for the
-        /// other one of the pair beside that, and asks for the passphrase by its name.
-        init(key path: BytePath, _ cancellation: CancellationFlag) throws {
-            let limit = 1 << 20
-            self.path = path
-            do {
-                let status = try FileDescriptor.openFollowingLinks(path, .reading).status()
-                guard status.kind != .regular || status.size > limit else {
-                    bytes = nil
-                    return
-                }
-                bytes = try SmallFile.read(path, limit: limit, cancellation: cancellation)
-            } catch let error as SystemError {
-                throw MigrationError(
-                    .signingFailed,
-                    "the key can't be read",
-                    path: path,
-                    cause: error
-                )
-            }
-            guard bytes != nil else {
-                let message = "the key is larger than \(ByteCount(UInt64(limit)))"
-                throw MigrationError(.signingFailed, message, path: path)
-            }
+    /// Reads a private or public key, unless it is in a regular file: the program looks for the
+    /// other one of the pair beside that, and asks for the passphrase by its name.
+    func key(at path: BytePath) throws -> Input {
+        try input(at: path, failing: .signingFailed, "the key", limit: 1 << 20) { limit in
+            let status = try FileDescriptor.openFollowingLinks(path, .reading).status()
+            return status.kind == .regular && status.size <= limit
         }
+    }
+
+    private func input(
+        at path: BytePath,
+        failing code: MigrationError.Code,
+        _ name: String,
+        limit: Int,
+        unless isLeft: (Int) throws -> Bool = { _ in false }
+    ) throws -> Input {
+        let read: [UInt8]?
+        do {
+            if try isLeft(limit) { return Input(path: path, bytes: nil) }
+            read = try SmallFile.read(path, limit: limit, cancellation: operation.cancellation)
+        } catch let error as SystemError {
+            throw MigrationError(code, "\(name) can't be read", path: path, cause: error)
+        }
+        guard let bytes = read else {
+            let message = "\(name) is larger than \(ByteCount(UInt64(limit)))"
+            throw MigrationError(code, message, path: path)
+        }
+        return Input(path: path, bytes: bytes)
     }
 
     /// A word of its command line.
@@ -265,14 +250,13 @@ private enum SSHKeygen {
     /// Runs it with `input` on standard input.
     ///
     /// - Throws: ``MigrationError`` of code `signingFailed` if it is missing, too old or takes too long.
-    static func run(
+    func run(
         _ words: [Word],
         input: [UInt8],
-        asksPerson: Bool,
-        _ cancellation: CancellationFlag
+        asksPerson: Bool
     ) throws -> Answer {
-        let answer = try start(words, input: input, asksPerson: asksPerson, cancellation)
-        if !answer.isSuccess, try isTooOld(cancellation) {
+        let answer = try start(words, input: input, asksPerson: asksPerson)
+        if !answer.isSuccess, try isTooOld() {
             let message = "ssh-keygen is too old to sign files: install OpenSSH 8.1 or newer"
             throw MigrationError(.signingFailed, message)
         }
@@ -280,19 +264,18 @@ private enum SSHKeygen {
     }
 
     /// Whether it does not support signatures.
-    private static func isTooOld(_ cancellation: CancellationFlag) throws -> Bool {
+    private func isTooOld() throws -> Bool {
         let words: [Word] = [
             "-Y", "check-novalidate", "-n", .text(ArchiveStatement.namespace), "-s", "/dev/null",
         ]
-        return try start(words, input: [], asksPerson: false, cancellation)
+        return try start(words, input: [], asksPerson: false)
             .complaint.contains("option -- ")
     }
 
-    private static func start(
+    private func start(
         _ words: [Word],
         input: [UInt8],
-        asksPerson: Bool,
-        _ cancellation: CancellationFlag
+        asksPerson: Bool
     ) throws -> Answer {
         var command = [[UInt8](utf8: "ssh-keygen")]
         var files: [(file: OpenFile, shown: BytePath)] = []
@@ -317,9 +300,9 @@ private enum SSHKeygen {
                 showsErrors: asksPerson
             )
         } catch {
-            throw failure(toStart: error)
+            throw Self.failure(toStart: error)
         }
-        return try answer(of: process, shown: files.map(\.shown), asksPerson, cancellation)
+        return try answer(of: process, shown: files.map(\.shown), asksPerson)
     }
 
     private static func failure(toStart error: SystemError) -> MigrationError {
@@ -330,24 +313,23 @@ private enum SSHKeygen {
         return MigrationError(.signingFailed, message)
     }
 
-    private static func answer(
+    private func answer(
         of process: PipedProcess,
         shown: [BytePath],
-        _ asksPerson: Bool,
-        _ cancellation: CancellationFlag
+        _ asksPerson: Bool
     ) throws -> Answer {
         let result: (output: [UInt8], ending: PipedProcess.Ending?)
         do {
             result = try process.answer(
-                limit: outputLimit,
-                within: asksPerson ? nil : checkLimit,
-                cancellation: cancellation
+                limit: Self.outputLimit,
+                within: asksPerson ? nil : Self.checkLimit,
+                cancellation: operation.cancellation
             )
         } catch is PipedProcess.OutputTooLong {
             throw MigrationError(.signingFailed, "ssh-keygen prints too much")
         }
         guard let ending = result.ending else {
-            let limit = "\(Int(checkLimit)) seconds"
+            let limit = "\(Int(Self.checkLimit)) seconds"
             throw MigrationError(.signingFailed, "ssh-keygen did not end within \(limit)")
         }
         // Part of the reason for a failure is on standard output.

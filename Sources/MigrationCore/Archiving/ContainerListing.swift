@@ -17,14 +17,14 @@ extension MigrationHost {
         includesCaches: Bool,
         _ body: @Sendable (ArchiveEntry, Omission.Reason?) throws -> Void
     ) async throws {
-        try await withOperationThread { cancellation in
-            let lock = try wait(cancellation).lockForReading(container)
+        try await withOperation { operation in
+            let lock = try wait(operation.cancellation).lockForReading(container)
             defer { lock.release() }
             try ContainerRecovery.checkBookkeeping(of: lock)
             try ContainerListing.list(
                 lock.root,
                 selecting: ContainerSelection(includesCaches: includesCaches, exclusions: []),
-                cancellation: cancellation,
+                on: operation,
                 body
             )
         }
@@ -45,13 +45,13 @@ struct ContainerListing: SourceVisitor {
     static func list(
         _ root: OpenFile,
         selecting selection: ContainerSelection,
-        cancellation: CancellationFlag,
+        on operation: MigrationOperation,
         _ body: (ArchiveEntry, Omission.Reason?) throws -> Void
     ) throws {
         try withoutActuallyEscaping(body) { body in
             var listing = ContainerListing(selection: selection, body: body)
             let copy = try root.descriptor.duplicate()
-            var walker = SourceWalker(root: copy, cancellation: cancellation)
+            var walker = SourceWalker(root: copy, cancellation: operation.cancellation)
             try walker.walk(&listing)
         }
     }

@@ -7,11 +7,11 @@ final class FileStatusReader {
     /// The files that a thread takes at a time; a run of fewer than two such slices is not shared out.
     private static let sliceLength = 128
 
-    private let pool: WorkerPool
+    private let operation: MigrationOperation
     private var step: OrderedStep<FileRun, [FileStatus]>?
 
-    /// Prepares a reader that the threads of `pool` help as soon as there is a long run.
-    init(on pool: WorkerPool) { self.pool = pool }
+    /// Prepares a reader that the threads of `operation` help as soon as there is a long run.
+    init(on operation: MigrationOperation) { self.operation = operation }
 
     /// Calls `body` with each file of `run` and its status, in their order.
     ///
@@ -25,7 +25,7 @@ final class FileStatusReader {
             for (index, status) in zip(run.range, known) { try body(index, status) }
             return
         }
-        guard pool.threadCount > 1, run.range.count >= 2 * Self.sliceLength else {
+        guard operation.threadCount > 1, run.range.count >= 2 * Self.sliceLength else {
             return try readAlone(run.range, of: run, body)
         }
         let step = startedStep()
@@ -60,11 +60,11 @@ final class FileStatusReader {
     }
 
     /// The most slices under way.
-    private var depth: Int { 2 * pool.threadCount }
+    private var depth: Int { 2 * operation.threadCount }
 
     private func startedStep() -> OrderedStep<FileRun, [FileStatus]> {
         if let step { return step }
-        let started = OrderedStep(of: pool, depth: depth) {
+        let started = OrderedStep(of: operation, depth: depth) {
             { (run: FileRun) in run.readableStatuses }
         }
         step = started

@@ -15,7 +15,9 @@ final class ItemArchiver {
     /// Turns the items into entries, and collects the facts for the report.
     let entries: EntryArchiver
 
-    let cancellation: CancellationFlag
+    /// The operation that archives.
+    let operation: MigrationOperation
+
     private let writer: ArchiveWriter
     private let statuses: FileStatusReader
     private var filler = WindowFiller()
@@ -24,24 +26,23 @@ final class ItemArchiver {
     /// The source's own directory, which has no entry.
     private var root: WalkedDirectory?
 
-    /// Archives with `writer`; the threads of `pool` look at files.
+    /// Archives with `writer`.
     init(
         writingTo writer: ArchiveWriter,
         outputIdentity: FileStatus.Identity?,
-        progress: Progress?,
         holding extra: ExtraMetadata = [],
         isStrict: Bool = false,
-        on pool: WorkerPool
+        on operation: MigrationOperation
     ) {
         self.writer = writer
         entries = EntryArchiver(
             outputIdentity: outputIdentity,
-            progress: progress,
+            progress: operation.progress,
             holding: extra,
             isStrict: isStrict
         )
-        statuses = FileStatusReader(on: pool)
-        cancellation = pool.cancellation
+        statuses = FileStatusReader(on: operation)
+        self.operation = operation
         writer.progressHandler = { [entries] in entries.noteProgress($0) }
     }
 }
@@ -229,7 +230,7 @@ extension ItemArchiver {
         _ turn: Turn,
         knowing known: KnownStatuses? = nil
     ) throws {
-        var walker = SourceWalker(root: directory, base: path, cancellation: cancellation)
+        var walker = SourceWalker(root: directory, base: path, cancellation: operation.cancellation)
         var visitor = Visitor(archiver: self, filter: filter, base: base, turn: turn, known: known)
         try walker.walk(&visitor)
     }
@@ -324,7 +325,7 @@ extension ItemArchiver {
         do {
             let copy = try directory.descriptor.duplicate()
             var measure = SourceMeasure(selecting: nil, readingWith: statuses)
-            var walker = SourceWalker(root: copy, cancellation: cancellation)
+            var walker = SourceWalker(root: copy, cancellation: operation.cancellation)
             try walker.walk(&measure)
             return measure.contentBytes
         } catch let error as ArchiveError where error.code != .damaged {

@@ -118,7 +118,6 @@ package struct ArchiveFile: ~Copyable {
     private let path: BytePath?
     private let taker: (any ArchiveTaker)?
     private let resumes: Bool
-    private let cancellation: CancellationFlag
 
     /// What the file holds of an archive that was cut; `nil` where it begins empty.
     let beginning: ArchiveBeginning?
@@ -137,7 +136,6 @@ package struct ArchiveFile: ~Copyable {
         path: BytePath?,
         taker: (any ArchiveTaker)? = nil,
         resumes: Bool = false,
-        cancellation: CancellationFlag,
         beginning: ArchiveBeginning? = nil,
         output: ArchiveOutput,
         identity: FileStatus.Identity,
@@ -147,7 +145,6 @@ package struct ArchiveFile: ~Copyable {
         self.path = path
         self.taker = taker
         self.resumes = resumes
-        self.cancellation = cancellation
         self.beginning = beginning
         self.output = output
         self.identity = identity
@@ -161,7 +158,7 @@ package struct ArchiveFile: ~Copyable {
     ///   - sizeEstimate: The size of the content, for a command.
     ///   - settingAside: Gets the new name of what is left of an archive and can't be resumed; `nil` makes
     ///     that an error.
-    ///   - cancellation: Ends waits when it is raised.
+    ///   - operation: The operation that writes.
     /// - Returns: The open output.
     /// - Throws: ``MigrationError`` of codes `archiveBusy`, `outputExists` and `outputFailed`, and errors of
     ///   reading what is resumed.
@@ -169,7 +166,7 @@ package struct ArchiveFile: ~Copyable {
         at destination: ArchiveDestination,
         sizeEstimate: UInt64 = 0,
         settingAside: ((BytePath) -> Void)? = nil,
-        cancellation: CancellationFlag
+        on operation: MigrationOperation
     ) throws -> ArchiveFile {
         let encryption = destination.encryption
         if destination.resumes {
@@ -181,7 +178,7 @@ package struct ArchiveFile: ~Copyable {
                 destination,
                 at: path,
                 settingAside: settingAside,
-                cancellation: cancellation
+                on: operation
             )
         }
         switch destination.target {
@@ -190,14 +187,14 @@ package struct ArchiveFile: ~Copyable {
                 FileDescriptor.duplicate(ofNumber: number),
                 of: nil,
                 encryption: encryption,
-                cancellation: cancellation
+                on: operation
             )
         case .nowhere:
             return try make(
                 FileDescriptor.open("/dev/null", .writing),
                 of: nil,
                 encryption: encryption,
-                cancellation: cancellation
+                on: operation
             )
         case .command(let command):
             let stream = try command.startTaking(sizeEstimate: sizeEstimate)
@@ -206,13 +203,13 @@ package struct ArchiveFile: ~Copyable {
                     stream,
                     of: command,
                     encryption: encryption,
-                    cancellation: cancellation
+                    on: operation
                 )
             } catch {
                 throw command.end(after: error)
             }
         case .remote(let remote):
-            return try make(on: remote, cancellation: cancellation)
+            return try make(on: remote, on: operation)
         case .file(let path, let replacesExisting):
             if replacesExisting { try checkIsReplaceable(path) }
             do throws(SystemError) {
@@ -220,7 +217,7 @@ package struct ArchiveFile: ~Copyable {
                     at: path,
                     replacesExisting: replacesExisting,
                     encryption: encryption,
-                    cancellation: cancellation
+                    on: operation
                 )
             } catch {
                 throw failure(error, at: path)
@@ -232,7 +229,7 @@ package struct ArchiveFile: ~Copyable {
         _ destination: ArchiveDestination,
         at path: BytePath,
         settingAside: ((BytePath) -> Void)?,
-        cancellation: CancellationFlag
+        on operation: MigrationOperation
     ) throws -> ArchiveFile {
         guard case .file(_, let replacesExisting) = destination.target else {
             preconditionFailure("only a file has a path")
@@ -245,7 +242,7 @@ package struct ArchiveFile: ~Copyable {
                 replacesExisting: replacesExisting,
                 resumes: true
             ) { file throws(SystemError) in
-                try ArchiveBeginning.isCut(file.descriptor.duplicate(), cancellation)
+                try ArchiveBeginning.isCut(file.descriptor.duplicate(), operation)
             }
         } catch {
             throw failure(error, at: path)
@@ -254,18 +251,17 @@ package struct ArchiveFile: ~Copyable {
         do {
             let beginning = try ArchiveBeginning(
                 proving: file.descriptor.duplicate(),
-                cancellation: cancellation
+                on: operation
             )
             let space = try pending?.availableSpace()
             return ArchiveFile(
                 pending: pending.take(),
                 path: path,
                 resumes: true,
-                cancellation: cancellation,
                 beginning: beginning,
                 output: try ArchiveOutput(
                     writing: file.descriptor.duplicate(),
-                    cancellation: cancellation
+                    on: operation
                 ),
                 identity: try file.descriptor.status().identity,
                 availableSpace: space.map { $0 + beginning.provedBytes }
@@ -282,7 +278,7 @@ package struct ArchiveFile: ~Copyable {
                 throw failure(error, at: path)
             }
         }
-        return try resume(destination, at: path, settingAside: nil, cancellation: cancellation)
+        return try resume(destination, at: path, settingAside: nil, on: operation)
     }
 
     /// Why what is left at `path` can't be gone on from.
@@ -298,18 +294,17 @@ package struct ArchiveFile: ~Copyable {
         _ stream: consuming FileDescriptor,
         of command: StreamCommand?,
         encryption: ArchiveEncryption?,
-        cancellation: CancellationFlag
+        on operation: MigrationOperation
     ) throws -> ArchiveFile {
         let identity = try stream.status().identity
         return ArchiveFile(
             pending: nil,
             path: nil,
             taker: command,
-            cancellation: cancellation,
             output: try ArchiveOutput(
                 writing: stream,
                 encryption: encryption,
-                cancellation: cancellation
+                on: operation
             ),
             identity: identity,
             availableSpace: nil
@@ -318,9 +313,9 @@ package struct ArchiveFile: ~Copyable {
 
     private static func make(
         on remote: RemoteArchive,
-        cancellation: CancellationFlag
+        on operation: MigrationOperation
     ) throws -> ArchiveFile {
-        let beginning = try remote.start(cancellation)
+        let beginning = try remote.start(operation)
         do {
             let stream = try remote.openStream()
             let identity = try stream.status().identity
@@ -328,9 +323,8 @@ package struct ArchiveFile: ~Copyable {
                 pending: nil,
                 path: nil,
                 taker: remote,
-                cancellation: cancellation,
                 beginning: beginning,
-                output: try ArchiveOutput(sendingTo: stream, cancellation: cancellation),
+                output: try ArchiveOutput(sendingTo: stream, on: operation),
                 identity: identity,
                 availableSpace: nil
             )
@@ -343,7 +337,7 @@ package struct ArchiveFile: ~Copyable {
         at path: BytePath,
         replacesExisting: Bool,
         encryption: ArchiveEncryption?,
-        cancellation: CancellationFlag
+        on operation: MigrationOperation
     ) throws(SystemError) -> ArchiveFile {
         let pending = try PendingFile.make(
             at: BytePath(resolving: path),
@@ -359,7 +353,7 @@ package struct ArchiveFile: ~Copyable {
             output = try ArchiveOutput(
                 writing: file.descriptor.duplicate(),
                 encryption: encryption,
-                cancellation: cancellation
+                on: operation
             )
         } catch {
             pending.discard()
@@ -368,7 +362,6 @@ package struct ArchiveFile: ~Copyable {
         return ArchiveFile(
             pending: pending,
             path: path,
-            cancellation: cancellation,
             output: output,
             identity: identity,
             availableSpace: space
@@ -410,7 +403,7 @@ package struct ArchiveFile: ~Copyable {
         guard let file = pending?.file else { preconditionFailure("a stream can't be read again") }
         let input = try ArchiveInput(
             reading: file.descriptor.duplicate(),
-            on: WorkerPool(requesting: nil, cancellation)
+            on: output.operation
         )
         let inspection = try ArchiveVerifier.verify(input, scope: .hashes) { _ in }
         guard let fingerprint = inspection.fingerprint else {
@@ -421,7 +414,7 @@ package struct ArchiveFile: ~Copyable {
 
     /// Gives the file its name, or lets the one that takes the archive see its end.
     package consuming func commit() throws {
-        try taker?.complete(closing: output, cancellation)
+        try taker?.complete(closing: output)
         guard let file = pending.take() else { return }
         do {
             try file.commit()

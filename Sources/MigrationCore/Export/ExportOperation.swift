@@ -105,19 +105,16 @@ extension MigrationHost {
         options: ExportOptions,
         progress: Progress?
     ) async throws -> ExportReport {
-        defer { progress?.endUpdates() }
-        try options.check()
-        return try await withOperationThread { cancellation in
-            let operation = ExportOperation(
+        try await withOperation(threadCount: options.threadCount, progress: progress) { operation in
+            try options.check()
+            return try ExportOperation(
                 container: container,
                 destination: destination,
                 options: options,
                 appExtension: appExtension,
-                progress: progress,
-                pool: WorkerPool(requesting: options.threadCount, cancellation),
-                wait: wait(cancellation)
-            )
-            return try operation.run()
+                operation: operation,
+                wait: wait(operation.cancellation)
+            ).run()
         }
     }
 }
@@ -199,7 +196,6 @@ extension ExportOptions {
         guard (1...19).contains(compressionLevel) else {
             throw MigrationError(.invalidOption, "the compression level must be from 1 to 19")
         }
-        try ThreadCount.check(threadCount)
     }
 }
 
@@ -265,11 +261,8 @@ struct ExportOperation {
     let destination: ArchiveDestination?
     let options: ExportOptions
     let appExtension: MigrationExtension?
-    let progress: Progress?
-    let pool: WorkerPool
+    let operation: MigrationOperation
     let wait: LockWait
-
-    private var cancellation: CancellationFlag { pool.cancellation }
 
     func run() throws -> ExportReport {
         let lock = try wait.lockForReading(container)
@@ -297,7 +290,7 @@ struct ExportOperation {
         let file = try ArchiveFile.make(
             at: destination,
             sizeEstimate: early?.sizeEstimate ?? 0,
-            cancellation: cancellation
+            on: operation
         )
         let report: ExportReport
         do {
@@ -324,7 +317,7 @@ struct ExportOperation {
         availableSpace: UInt64?
     ) throws -> ExportProperties {
         let properties = try hosted.properties(availableSpace: availableSpace)
-        progress?.setTotal(Int64(clamping: properties.sizeEstimate))
+        operation.progress?.setTotal(Int64(clamping: properties.sizeEstimate))
         return properties
     }
 
@@ -334,14 +327,14 @@ struct ExportOperation {
                 container,
                 root: root,
                 options: options,
-                pool: pool
+                operation: operation
             )
         }
         let host = try AppExtensionHost.begin(
             .exporting,
             of: appExtension,
             in: container,
-            cancellation: cancellation
+            cancellation: operation.cancellation
         )
         let call = ExportCall(
             platform: options.destinationPlatform,
@@ -376,15 +369,14 @@ struct ExportOperation {
             goingOnFrom: beginning,
             header: header,
             level: options.compressionLevel,
-            on: pool
+            on: operation
         )
         let archiver = ItemArchiver(
             writingTo: writer,
             outputIdentity: identity,
-            progress: progress,
             holding: options.extraMetadata,
             isStrict: options.isStrict,
-            on: pool
+            on: operation
         )
         writer.entryHandler = options.entryHandler
         if !options.extraMetadata.contains(.owners) {

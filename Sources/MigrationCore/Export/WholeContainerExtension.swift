@@ -10,7 +10,7 @@ struct WholeContainerExtension: ExportingExtension {
     let selection: ContainerSelection
     let resourcesVersion: String
     let isCompressible: Bool
-    private let pool: WorkerPool
+    private let operation: MigrationOperation
     private let known = KnownStatuses()
 
     /// Exports `container`, whose open directory is `root`.
@@ -18,7 +18,7 @@ struct WholeContainerExtension: ExportingExtension {
         _ container: MigrationDataContainer,
         root: OpenFile,
         options: ExportOptions,
-        pool: WorkerPool
+        operation: MigrationOperation
     ) {
         self.container = container
         self.root = root
@@ -28,17 +28,17 @@ struct WholeContainerExtension: ExportingExtension {
         )
         resourcesVersion = options.resourcesVersion
         isCompressible = options.isCompressible
-        self.pool = pool
+        self.operation = operation
     }
 
     func properties(availableSpace: UInt64?) throws -> ExportProperties {
         var measure = SourceMeasure(
             selecting: selection,
-            readingWith: FileStatusReader(on: pool),
+            readingWith: FileStatusReader(on: operation),
             noting: known
         )
         let copy = try root.descriptor.duplicate()
-        var walker = SourceWalker(root: copy, cancellation: pool.cancellation)
+        var walker = SourceWalker(root: copy, cancellation: operation.cancellation)
         try walker.walk(&measure)
         guard measure.contentBytes <= ArchiveWriter.longestStream else {
             let message = "an archive holds at most 1 TiB, and the container holds more"

@@ -108,7 +108,7 @@ struct AppExtensionExport: ExportingExtension {
                 root,
                 of: group,
                 omitting: archived,
-                cancellation: archiver.cancellation
+                cancellation: archiver.operation.cancellation
             )
         }
         return left

@@ -65,13 +65,8 @@ public struct ArchiveSource: Sendable {
         return source
     }
 
-    /// Opens the archive, to be read by the caller's thread alone.
-    package func open(_ cancellation: CancellationFlag) throws -> ArchiveInput {
-        try open(WorkerPool(threadCount: 1, cancellation: cancellation))
-    }
-
-    /// Opens the archive, to be read by the threads of `pool`.
-    package func open(_ pool: WorkerPool) throws -> ArchiveInput {
+    /// Opens the archive, to be read by the threads of `operation`.
+    package func open(_ operation: MigrationOperation) throws -> ArchiveInput {
         let descriptor: FileDescriptor
         var name: BytePath?
         do {
@@ -91,7 +86,7 @@ public struct ArchiveSource: Sendable {
             reading: descriptor,
             named: name,
             decryption: decryption,
-            on: pool
+            on: operation
         )
     }
 }

@@ -89,20 +89,24 @@ struct ImportChecks {
     }
 
     /// Refuses an archive without the expected fingerprint or the required signature.
-    func checkProof(of reader: ArchiveReader, _ cancellation: CancellationFlag) throws {
-        try checkProof(header: reader.header, fingerprint: reader.fingerprint, cancellation)
+    func checkProof(of reader: ArchiveReader) throws {
+        try checkProof(
+            header: reader.header,
+            fingerprint: reader.fingerprint,
+            reader.operation
+        )
     }
 
     /// Refuses an archive of this header without the expected fingerprint or the required signature.
     func checkProof(
         header: ArchiveHeader?,
         fingerprint: Fingerprint?,
-        _ cancellation: CancellationFlag
+        _ operation: MigrationOperation
     ) throws {
         try options.expectedFingerprint?.check(fingerprint)
         guard let required = options.requiredSignature else { return }
         let statement = try ArchiveStatement(header: header, fingerprint: fingerprint)
-        try required.check(statement, cancellation)
+        try required.check(statement, on: operation)
     }
 
     /// Refuses a container that isn't that of the app whose archive this is said to be.

@@ -36,20 +36,16 @@ extension MigrationHost {
         options: ImportOptions = ImportOptions(),
         progress: Progress? = nil
     ) async throws -> ImportReport {
-        defer { progress?.endUpdates() }
-        try ThreadCount.check(options.threadCount)
-        return try await withOperationThread { cancellation in
+        try await withOperation(threadCount: options.threadCount, progress: progress) { operation in
             try NewBundle.making(for: container) { container in
-                let operation = ImportOperation(
+                try ImportOperation(
                     source: archive,
                     container: container,
                     options: options,
                     appExtension: appExtension,
-                    progress: progress,
-                    pool: WorkerPool(requesting: options.threadCount, cancellation),
-                    wait: wait(cancellation)
-                )
-                return try operation.run()
+                    operation: operation,
+                    wait: wait(operation.cancellation)
+                ).run()
             }
         }
     }
@@ -181,8 +177,7 @@ struct ImportOperation {
     let container: MigrationDataContainer
     let options: ImportOptions
     let appExtension: MigrationExtension?
-    let progress: Progress?
-    let pool: WorkerPool
+    let operation: MigrationOperation
     let wait: LockWait
 
     /// The results of a committed import, for its report.
@@ -204,8 +199,6 @@ struct ImportOperation {
     }
 
     private var path: BytePath { container.rootPath }
-
-    private var cancellation: CancellationFlag { pool.cancellation }
 
     private var checks: ImportChecks {
         ImportChecks(container: container, options: options, appExtension: appExtension)
@@ -231,7 +224,7 @@ struct ImportOperation {
             [.truncated, .notAnArchive].contains(error.code)
         else { return false }
         // The end of the pipe may be seen before the signal.
-        return cancellation.isCancelled(within: 0.1)
+        return operation.cancellation.isCancelled(within: 0.1)
     }
 
     private func importArchive() throws -> ImportReport {
@@ -239,8 +232,8 @@ struct ImportOperation {
             try KeptContainer(kept, for: container.place)
         }
         if options.skipsIfImported, let report = try reportIfImported() { return report }
-        let input = try source.open(pool)
-        progress?.setTotal(Int64(clamping: input.size ?? 0))
+        let input = try source.open(operation)
+        operation.progress?.setTotal(Int64(clamping: input.size ?? 0))
         try checks.checkExtension()
         // A missing container has no lock and no record. It is made only once the archive can be
         // read.
@@ -255,7 +248,7 @@ struct ImportOperation {
         }
         let replaced =
             try checks.holdsReplaceableData(lock.root)
-            ? ReplacedData(in: lock.root, cancellation: cancellation) : nil
+            ? ReplacedData(in: lock.root, on: operation) : nil
         let target = Target(
             lock: lock,
             isNew: isNew,
@@ -264,7 +257,7 @@ struct ImportOperation {
         )
         let report = try restore(input, openedAs: early, in: target)
         // An extension counts its own units, and the archive's index is not read as content.
-        if appExtension == nil { progress?.finish() }
+        if appExtension == nil { operation.progress?.finish() }
         return report
     }
 
@@ -300,12 +293,12 @@ struct ImportOperation {
             // A signature is over the header too, which is not read yet.
             return (nil, options.requiredSignature == nil ? options.expectedFingerprint : nil)
         }
-        let inspection = try ArchiveSource.inspect(source.open(cancellation))
+        let inspection = try ArchiveSource.inspect(source.open(operation))
         try checks.checkHeader(inspection.header)
         try checks.checkProof(
             header: inspection.header,
             fingerprint: inspection.fingerprint,
-            cancellation
+            operation
         )
         return (inspection.header, inspection.fingerprint)
     }
@@ -395,7 +388,7 @@ struct ImportOperation {
         try checks.checkKind(of: reader)
         try checks.checkHeader(reader.header)
         // A pipe has no fingerprint until everything was read.
-        if input.size != nil { try checks.checkProof(of: reader, cancellation) }
+        if input.size != nil { try checks.checkProof(of: reader) }
         return reader
     }
 
@@ -406,9 +399,9 @@ struct ImportOperation {
         var rules = ArchiveExtractor.Options()
         rules.requiresTimes = true
         rules.times = try StorableTimes(in: FileDescriptor.open(path.parent, .directory))
-        let reader = try ArchiveReader(source.open(pool), access: .comparing)
+        let reader = try ArchiveReader(source.open(operation), access: .comparing)
         while let entry = try reader.next() {
-            try cancellation.check()
+            try operation.check()
             _ = try rules.changedTime(of: entry)
         }
     }
@@ -484,8 +477,8 @@ extension ImportOperation {
                 reserve: reserve,
                 kept: target.kept
             )
-            try source.command?.finish(cancellation)
-            try cancellation.check()
+            try source.command?.finish(operation)
+            try operation.check()
             try target.kept?.check(for: container.place)
             return (extractor, appExtension, leftovers: try commit.run())
         } catch {
@@ -524,11 +517,18 @@ extension ImportOperation {
             source: options.source
         )
         let appImport = AppExtensionImport(host: host, call: call)
-        let report = try appImport.run(progress: progress, cancellation: cancellation) {
-            try UnreadFiles(in: directory.directory, at: directory.path, cancellation)
+        let report = try appImport.run(
+            progress: operation.progress,
+            cancellation: operation.cancellation
+        ) {
+            try UnreadFiles(
+                in: directory.directory,
+                at: directory.path,
+                operation.cancellation
+            )
         }
         try directory.remove()
-        if appExtension.isInProcess { try directory.handOverContents(cancellation) }
+        if appExtension.isInProcess { try directory.handOverContents(operation.cancellation) }
         return (extractor, report)
     }
 
@@ -572,7 +572,7 @@ extension ImportOperation {
             in: staged,
             for: container,
             from: (directory.path, holder: directory.holder),
-            cancellation: cancellation
+            cancellation: operation.cancellation
         )
     }
 
@@ -594,10 +594,9 @@ extension ImportOperation {
         let extractor = try ArchiveExtractor.restore(
             reader,
             in: directory,
-            options: extraction,
-            progress: progress
+            options: extraction
         )
-        try checks.checkProof(of: reader, cancellation)
+        try checks.checkProof(of: reader)
         return extractor
     }
 }

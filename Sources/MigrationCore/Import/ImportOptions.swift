@@ -206,22 +206,22 @@ extension ArchiveExtractor.Options {
 }
 
 extension ArchiveExtractor {
-    /// Restores the entries of `reader` in `directory`; `progress` gets the number of bytes read.
+    /// Restores the entries of `reader` in `directory`.
     static func restore(
         _ reader: ArchiveReader,
         in directory: OpenFile,
-        options: Options,
-        progress: Progress?
+        options: Options
     ) throws -> ArchiveExtractor {
         let root = try directory.descriptor.duplicate()
         let extractor = ArchiveExtractor(root: root, options: options)
-        try extractor.extract(reader, showing: progress)
+        try extractor.extract(reader)
         return extractor
     }
 
-    /// Extracts from `reader`; `progress` gets the bytes that were read of a file, or of the content that a
-    /// pipe's header estimates.
-    func extract(_ reader: ArchiveReader, showing progress: Progress?) throws {
+    /// Extracts from `reader`; the operation's progress gets the bytes that were read of a file, or of the
+    /// content that a pipe's header estimates.
+    func extract(_ reader: ArchiveReader) throws {
+        let progress = reader.operation.progress
         let estimate = reader.archiveBytes == nil ? reader.header?.sizeEstimate ?? 0 : 0
         if estimate > 0 { progress?.setTotal(Int64(clamping: estimate)) }
         try extract(from: reader) { consumed in

@@ -25,16 +25,13 @@ extension MigrationHost {
         options: ImportOptions = ImportOptions(),
         progress: Progress? = nil
     ) async throws -> ImportPreview {
-        defer { progress?.endUpdates() }
-        try ThreadCount.check(options.threadCount)
-        return try await withOperationThread { cancellation in
+        try await withOperation(threadCount: options.threadCount, progress: progress) { operation in
             try ImportPreviewOperation(
                 source: archive,
                 container: container,
                 options: options,
-                progress: progress,
-                cancellation: cancellation,
-                wait: wait(cancellation)
+                operation: operation,
+                wait: wait(operation.cancellation)
             ).run()
         }
     }
@@ -62,8 +59,7 @@ struct ImportPreviewOperation {
     let source: ArchiveSource
     let container: MigrationDataContainer
     let options: ImportOptions
-    let progress: Progress?
-    let cancellation: CancellationFlag
+    let operation: MigrationOperation
     let wait: LockWait
 
     private var path: BytePath { container.rootPath }
@@ -75,7 +71,7 @@ struct ImportPreviewOperation {
     func run() throws -> ImportPreview {
         do {
             let preview = try readArchive()
-            try source.command?.finish(cancellation)
+            try source.command?.finish(operation)
             return preview
         } catch {
             throw source.command?.end(after: error) ?? error
@@ -89,8 +85,8 @@ struct ImportPreviewOperation {
         let isMissing = try checks.isContainerMissing()
         let available = try availableSpace(isMissing: isMissing)
         let replaced = try isMissing ? nil : dataOfContainer()
-        let input = try source.open(WorkerPool(requesting: options.threadCount, cancellation))
-        progress?.setTotal(Int64(clamping: input.size ?? 0))
+        let input = try source.open(operation)
+        operation.progress?.setTotal(Int64(clamping: input.size ?? 0))
         let reader = try ArchiveReader(
             input,
             access: .whole,
@@ -100,15 +96,15 @@ struct ImportPreviewOperation {
         try checks.checkHeader(reader.header)
         if replaced != nil { try checks.checkReplacedApp(by: reader.header) }
         // A pipe has no fingerprint until everything was read.
-        if input.size != nil { try checks.checkProof(of: reader, cancellation) }
+        if input.size != nil { try checks.checkProof(of: reader) }
         try checks.checkSpace(for: reader, available: available)
         let extractor = try read(reader, available: available)
-        try checks.checkProof(of: reader, cancellation)
+        try checks.checkProof(of: reader)
         try checks.checkLayout(of: reader)
         if replaced != nil { try checks.checkReplacement(by: extractor, from: reader) }
         // Only now does a pipe say how much it holds.
         try checks.checkSpace(for: reader, available: available)
-        progress?.finish()
+        operation.progress?.finish()
         let totals = extractor.totals(by: reader)
         var report = ImportReport(
             of: reader,
@@ -132,7 +128,7 @@ struct ImportPreviewOperation {
         try ContainerRecovery.checkBookkeeping(of: lock)
         try checks.checkStagingIsFree(lock)
         guard try checks.holdsReplaceableData(lock.root) else { return nil }
-        return try ReplacedData(in: lock.root, cancellation: cancellation)
+        return try ReplacedData(in: lock.root, on: operation)
     }
 
     /// The space where the import would write, which must be a place where this user may write.
@@ -170,7 +166,7 @@ struct ImportPreviewOperation {
             let directory = Environment.temporaryDirectory
             return try FileDescriptor.openFollowingLinks(directory, .directory).openTemporary()
         }
-        try extractor.extract(reader, showing: progress)
+        try extractor.extract(reader)
         return extractor
     }
 }

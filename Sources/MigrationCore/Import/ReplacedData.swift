@@ -34,7 +34,7 @@ public struct ReplacedData: Sendable {
 
 extension ReplacedData {
     /// Counts what the container whose root is locked holds.
-    init(in root: OpenFile, cancellation: CancellationFlag) throws {
+    init(in root: OpenFile, on operation: MigrationOperation) throws {
         var data = ReplacedData()
         var last: [UInt8]?
         do {
@@ -42,7 +42,7 @@ extension ReplacedData {
             try ContainerListing.list(
                 root,
                 selecting: everything,
-                cancellation: cancellation
+                on: operation
             ) { entry, _ in
                 let name = [UInt8](entry.path.bytes.prefix { $0 != UInt8(ascii: "/") })
                 if name != last { data.begin(name) }

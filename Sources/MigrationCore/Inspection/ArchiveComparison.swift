@@ -20,17 +20,12 @@ extension ArchiveSource {
         only paths: [EntryPath] = [],
         _ body: @Sendable (ArchiveDifference) throws -> Void
     ) async throws -> Int {
-        try await withOperationThread { cancellation in
+        try await withOperation { operation in
             try withoutActuallyEscaping(body) { body in
-                let pool = WorkerPool(requesting: nil, cancellation)
-                let comparison = ArchiveComparison(
-                    paths: paths,
-                    cancellation: cancellation,
-                    report: body
-                )
+                let comparison = ArchiveComparison(paths: paths, on: operation, report: body)
                 return try comparison.run(
-                    { try ArchiveReader(self.open(pool), access: $0) },
-                    { try ArchiveReader(other.open(pool), access: $0) }
+                    { try ArchiveReader(self.open(operation), access: $0) },
+                    { try ArchiveReader(other.open(operation), access: $0) }
                 )
             }
         }
@@ -54,7 +49,7 @@ private final class ArchiveComparison {
 
     private let paths: [EntryPath]
     private var missing: Set<EntryPath>
-    private let cancellation: CancellationFlag
+    private let operation: MigrationOperation
     private let report: (ArchiveDifference) throws -> Void
     private var count = 0
     private var suspects: [Suspect] = []
@@ -62,12 +57,12 @@ private final class ArchiveComparison {
 
     init(
         paths: [EntryPath],
-        cancellation: CancellationFlag,
+        on operation: MigrationOperation,
         report: @escaping (ArchiveDifference) throws -> Void
     ) {
         self.paths = paths
         missing = Set(paths)
-        self.cancellation = cancellation
+        self.operation = operation
         self.report = report
     }
 
@@ -168,7 +163,7 @@ extension ArchiveComparison {
     ) throws {
         var (left, right) = (try first.next(), try second.next())
         while left != nil || right != nil {
-            try cancellation.check()
+            try operation.check()
             if let entry = left, right.map({ entry.isLeft(before: $0) }) ?? true {
                 if isCompared(entry.entry.path) { try add(entry.entry.path, .onlyInFirst) }
                 left = try first.next()
@@ -209,7 +204,7 @@ extension ArchiveComparison {
     /// Compares the content of all suspects, in the order in which the first archive holds them.
     private func readSuspects(_ contents: Contents) throws {
         for suspect in suspects.sorted(by: { $0.first < $1.first }) {
-            try cancellation.check()
+            try operation.check()
             let digest = try contents.first.contentDigest(ofEntryAt: suspect.first)
             if try contents.second.contentDigest(ofEntryAt: suspect.second) != digest {
                 try add(suspect.path, .content)
@@ -237,7 +232,7 @@ extension ArchiveComparison {
         var known: [EntryPath: Known] = [:]
         var bytes = 0
         while let entry = try first.next() {
-            try cancellation.check()
+            try operation.check()
             guard isCompared(entry.path) else { continue }
             bytes += 256 + 2 * entry.path.bytes.count
             guard bytes <= Self.memoryLimit else {
@@ -249,7 +244,7 @@ extension ArchiveComparison {
             known[entry.path] = (entry, try first.contentDigest())
         }
         while let entry = try second.next() {
-            try cancellation.check()
+            try operation.check()
             guard isCompared(entry.path) else { continue }
             guard let other = known.removeValue(forKey: entry.path) else {
                 try add(entry.path, .onlyInSecond)

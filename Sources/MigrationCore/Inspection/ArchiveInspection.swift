@@ -43,8 +43,8 @@ extension ArchiveSource {
     ///   ends; `CancellationError`.
     @concurrent
     public func inspect() async throws -> ArchiveInspection {
-        try await withOperationThread { cancellation in
-            try Self.inspect(open(cancellation))
+        try await withOperation(threadCount: 1) { operation in
+            try Self.inspect(open(operation))
         }
     }
 
@@ -80,12 +80,8 @@ extension ArchiveSource {
     public func forEachEntry(
         _ body: @Sendable (ArchiveEntry) throws -> Void
     ) async throws -> ArchiveInspection {
-        try await withOperationThread { cancellation in
-            try Self.forEachEntry(
-                of: open(WorkerPool(requesting: nil, cancellation)),
-                at: [],
-                body
-            )
+        try await withOperation { operation in
+            try Self.forEachEntry(of: open(operation), at: [], body)
         }
     }
 
@@ -104,7 +100,7 @@ extension ArchiveSource {
         var window = WindowListing()
         do {
             while let entry = try reader.next() {
-                try input.cancellation.check()
+                try input.operation.check()
                 totals.count(entry)
                 if reader.place == .first || window.isFull { try window.end(body) }
                 window.append(entry)
@@ -145,10 +141,8 @@ extension ArchiveSource {
         threadCount: Int? = nil,
         progress: Progress? = nil
     ) async throws -> ArchiveInspection {
-        defer { progress?.endUpdates() }
-        try ThreadCount.check(threadCount)
-        return try await withOperationThread { cancellation in
-            let input = try open(WorkerPool(requesting: threadCount, cancellation))
+        try await withOperation(threadCount: threadCount, progress: progress) { operation in
+            let input = try open(operation)
             progress?.setTotal(Int64(clamping: input.size ?? 0))
             let inspection = try ArchiveVerifier.verify(
                 input,
@@ -168,8 +162,8 @@ extension ArchiveSource {
             case .everything(let options, let makeFile) = VerificationScope.everything
                 .verifierScope(.keep)
         else { return OmissionList() }
-        return try await withOperationThread { cancellation in
-            let input = try open(cancellation)
+        return try await withOperation(threadCount: 1) { operation in
+            let input = try open(operation)
             guard input.size != nil else { return OmissionList() }
             let extractor = try ArchiveVerifier.losses(
                 of: input,

@@ -106,11 +106,10 @@ extension ArchiveSource {
         progress: Progress?,
         _ body: @Sendable (ArchiveDifference) throws -> Void
     ) async throws -> (differences: Int, archive: ArchiveInspection) {
-        defer { progress?.endUpdates() }
-        return try await withOperationThread { cancellation in
-            let lock = try host.wait(cancellation).lockForReading(container)
+        try await withOperation(progress: progress) { operation in
+            let lock = try host.wait(operation.cancellation).lockForReading(container)
             defer { lock.release() }
-            let input = try open(WorkerPool(requesting: nil, cancellation))
+            let input = try open(operation)
             let reader = try Self.reader(of: input, at: paths)
             progress?.setTotal(Int64(clamping: input.size ?? 0))
             let selection = ContainerSelection(includesCaches: includesCaches, exclusions: [])
@@ -119,8 +118,7 @@ extension ArchiveSource {
                     root: lock.root,
                     selection: selection,
                     paths: paths,
-                    cancellation: cancellation,
-                    progress: progress,
+                    on: operation,
                     report: body
                 )
                 let differences = try comparison.run(reader)
@@ -159,8 +157,7 @@ private final class ContainerComparison {
     private let selection: ContainerSelection
     private let paths: [EntryPath]
     private var missing: Set<EntryPath>
-    private let cancellation: CancellationFlag
-    private let progress: Progress?
+    private let operation: MigrationOperation
     private let report: (ArchiveDifference) throws -> Void
     private var onlyInSecond = ArchiveDifference.Kind.onlyInContainer
     private var count = 0
@@ -172,16 +169,14 @@ private final class ContainerComparison {
         root: OpenFile,
         selection: ContainerSelection,
         paths: [EntryPath],
-        cancellation: CancellationFlag,
-        progress: Progress?,
+        on operation: MigrationOperation,
         report: @escaping (ArchiveDifference) throws -> Void
     ) {
         self.root = root
         self.selection = selection
         self.paths = paths
         missing = Set(paths)
-        self.cancellation = cancellation
-        self.progress = progress
+        self.operation = operation
         self.report = report
     }
 
@@ -210,12 +205,12 @@ private final class ContainerComparison {
             root: root,
             holding: [],
             sides: ("first", "second"),
-            step: { [cancellation] in try cancellation.check() },
+            step: operation.check,
             report: add
         )
         onlyInSecond = .onlyInSecond
         var entries = DirectoryEntries(of: first)
-        try ContainerListing.list(first, selecting: selection, cancellation: cancellation) {
+        try ContainerListing.list(first, selecting: selection, on: operation) {
             entry,
             omission in
             guard omission == nil, isCompared(entry.path) else { return }
@@ -232,7 +227,7 @@ private final class ContainerComparison {
         var visitor = Visitor(comparison: self)
         var walker = SourceWalker(
             root: try root.descriptor.duplicate(),
-            cancellation: cancellation
+            cancellation: operation.cancellation
         )
         try walker.walk(&visitor)
         if let path = paths.first(where: missing.contains) {
@@ -243,11 +238,11 @@ private final class ContainerComparison {
 
     /// Shows how far the reader is, and ends everything where that was asked for.
     private func step(_ reader: ArchiveReader) throws {
-        try cancellation.check()
+        try operation.check()
         let consumed = reader.consumedBytes
         guard consumed != shownBytes else { return }
         shownBytes = consumed
-        progress?.completedUnitCount = Int64(clamping: consumed)
+        operation.progress?.completedUnitCount = Int64(clamping: consumed)
     }
 
     private func isCompared(_ path: EntryPath) -> Bool {
@@ -426,18 +421,17 @@ extension MigrationHost {
         includesCaches: Bool,
         _ body: @Sendable (ArchiveDifference) throws -> Void
     ) async throws -> Int {
-        try await withOperationThread { cancellation in
-            let lock = try wait(cancellation).lockForReading(first)
+        try await withOperation { operation in
+            let lock = try wait(operation.cancellation).lockForReading(first)
             defer { lock.release() }
-            let other = try wait(cancellation).lockForReading(second)
+            let other = try wait(operation.cancellation).lockForReading(second)
             defer { other.release() }
             return try withoutActuallyEscaping(body) { body in
                 let comparison = ContainerComparison(
                     root: other.root,
                     selection: ContainerSelection(includesCaches: includesCaches, exclusions: []),
                     paths: paths,
-                    cancellation: cancellation,
-                    progress: nil,
+                    on: operation,
                     report: body
                 )
                 return try comparison.run(lock.root)

@@ -252,7 +252,7 @@ extension EntryComparator {
         by comparator: inout ContentComparator
     ) throws {
         if let pieces = try reader.contentPieces() {
-            let hashes = PieceHashes(pieces, of: file, on: reader.pool)
+            let hashes = PieceHashes(pieces, of: file, on: reader.operation)
             try reader.readContent(passingOver: pieces) { piece in
                 try step()
                 if comparator.firstDifference != nil { return true }
@@ -308,11 +308,11 @@ private struct PieceHashes {
 
     private let step: OrderedStep<ContentPiece, Bool>
 
-    init(_ pieces: ContentPieces, of file: OpenFile, on pool: WorkerPool) {
+    init(_ pieces: ContentPieces, of file: OpenFile, on operation: MigrationOperation) {
         var rest = pieces.numbers
         step = OrderedStep(
-            of: pool,
-            depth: 2 * pool.threadCount,
+            of: operation,
+            depth: 2 * operation.threadCount,
             source: { rest.popFirst().map { pieces[$0] } }
         ) {
             var buffer = [UInt8](repeating: 0, count: Self.bufferSize)

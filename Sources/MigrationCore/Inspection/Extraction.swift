@@ -48,10 +48,8 @@ extension ArchiveSource {
         options: ImportOptions = ImportOptions(),
         progress: Progress? = nil
     ) async throws -> ImportReport {
-        defer { progress?.endUpdates() }
-        try ThreadCount.check(options.threadCount)
-        return try await withOperationThread { cancellation in
-            let extraction = Extraction(
+        try await withOperation(threadCount: options.threadCount, progress: progress) { operation in
+            try Extraction(
                 source: self,
                 directory: directory,
                 paths: paths,
@@ -60,10 +58,8 @@ extension ArchiveSource {
                 keepsGoing: keepsGoing,
                 policy: policy,
                 options: options,
-                progress: progress,
-                cancellation: cancellation
-            )
-            return try extraction.run()
+                operation: operation
+            ).run()
         }
     }
 }
@@ -72,13 +68,13 @@ extension ArchiveSource {
     /// The paths among `paths` at which, or below which, an archive in a file has entries.
     @concurrent
     package func paths(among paths: [EntryPath]) async throws -> Set<EntryPath> {
-        try await withOperationThread { cancellation in
-            let reader = try ArchiveReader(open(cancellation), access: .selective)
+        try await withOperation(threadCount: 1) { operation in
+            let reader = try ArchiveReader(open(operation), access: .selective)
             // If the reader can't look for them, it returns everything.
             _ = try reader.select(paths)
             var found: Set<EntryPath> = []
             while found.count < paths.count, let entry = try reader.next() {
-                try cancellation.check()
+                try operation.check()
                 found.formUnion(paths.filter(entry.path.isEqual(toOrBelow:)))
             }
             return found
@@ -99,8 +95,7 @@ struct Extraction {
     /// How the entries meet what is there.
     let policy: StagedPlacement.Policy
     let options: ImportOptions
-    let progress: Progress?
-    let cancellation: CancellationFlag
+    let operation: MigrationOperation
 
     func run() throws -> ImportReport {
         for path in paths {
@@ -109,8 +104,7 @@ struct Extraction {
             throw ArchiveError(.notFound, message, entry: path)
         }
         let isWhole = selectsAll && !keepsGoing
-        let threadCount = isWhole ? options.threadCount : 1
-        let input = try source.open(WorkerPool(requesting: threadCount, cancellation))
+        let input = try source.open(isWhole ? operation : operation.alone)
         let reader = try ArchiveReader(
             input,
             access: isWhole ? .whole : .selective,
@@ -123,7 +117,7 @@ struct Extraction {
         let linkTargets =
             input.size == nil || selectsAll || keepsGoing || !names.isEmpty
             ? [] : try select(in: reader)
-        progress?.setTotal(Int64(clamping: input.size ?? 0))
+        operation.progress?.setTotal(Int64(clamping: input.size ?? 0))
         let (root, wasMade) = try openDirectory()
         do {
             return try restore(reader, linkTargets: linkTargets, into: root)
@@ -167,11 +161,11 @@ struct Extraction {
     private func select(in reader: ArchiveReader) throws -> Set<EntryPath> {
         let isConfined = try patterns.isEmpty && reader.select(paths)
         if reader.totals?.hardLinks == 0 { return [] }
-        var search = LinkTargetSearch(for: paths, patterns, cancellation: cancellation)
+        var search = LinkTargetSearch(for: paths, patterns, on: operation)
         repeat {
             let scan =
                 try isConfined
-                ? reader : ArchiveReader(source.open(cancellation), access: .selective)
+                ? reader : ArchiveReader(source.open(operation.alone), access: .selective)
             try search.scan(scan)
             if isConfined { _ = try reader.select(paths + search.targets) }
         } while search.hasGrown
@@ -204,8 +198,7 @@ struct Extraction {
         let extractor = try ArchiveExtractor.restore(
             reader,
             in: staging,
-            options: extraction,
-            progress: progress
+            options: extraction
         )
         try options.expectedFingerprint?.check(reader.fingerprint)
         if !extractor.isIncomplete { try patterns.checkCompleteness() }
@@ -259,7 +252,7 @@ struct Extraction {
             in: root,
             called: directory,
             policy: policy,
-            cancellation: cancellation
+            on: operation
         )
         try placement.run()
         do throws(SystemError) {
@@ -284,7 +277,7 @@ private struct LinkTargetSearch {
 
     private let selection: [EntryPath]
     private let patterns: PatternSearch
-    private let cancellation: CancellationFlag
+    private let operation: MigrationOperation
     private var depth = 0
     private var byteCount = 0
 
@@ -297,18 +290,18 @@ private struct LinkTargetSearch {
     init(
         for selection: [EntryPath],
         _ patterns: PatternSearch,
-        cancellation: CancellationFlag
+        on operation: MigrationOperation
     ) {
         self.selection = selection
         self.patterns = patterns
-        self.cancellation = cancellation
+        self.operation = operation
     }
 
     /// Scans the entries of `reader` once.
     mutating func scan(_ reader: ArchiveReader) throws {
         let known = targets
         while let entry = try reader.next() {
-            try cancellation.check()
+            try operation.check()
             guard case .hardLink(let target) = entry.kind, !isSelected(target),
                 isSelected(entry.path) || known.contains(entry.path)
             else { continue }

@@ -21,14 +21,12 @@ extension ArchiveSource {
         progress: Progress? = nil,
         _ body: @Sendable (Span<UInt8>) throws -> Void
     ) async throws -> ArchiveInspection {
-        defer { progress?.endUpdates() }
-        return try await withOperationThread { cancellation in
+        try await withOperation(threadCount: 1, progress: progress) { operation in
             try FileContent(
                 source: self,
                 names: names,
                 expectedFingerprint: fingerprint,
-                progress: progress,
-                cancellation: cancellation
+                operation: operation
             ).read(path, body)
         }
     }
@@ -45,8 +43,7 @@ private struct FileContent {
     /// In a stream, the file by a name that may be a printed one.
     let names: PrintedNameSearch?
     let expectedFingerprint: Fingerprint?
-    let progress: Progress?
-    let cancellation: CancellationFlag
+    let operation: MigrationOperation
 
     func read(
         _ path: EntryPath,
@@ -54,9 +51,9 @@ private struct FileContent {
     ) throws -> ArchiveInspection {
         var place = path
         for _ in 0...Self.linkLimit {
-            let input = try source.open(cancellation)
+            let input = try source.open(operation)
             let isPipe = input.size == nil || names != nil
-            progress?.setTotal(Int64(clamping: input.size ?? 0))
+            operation.progress?.setTotal(Int64(clamping: input.size ?? 0))
             let reader = try ArchiveReader(input, access: .selective)
             if !isPipe { try expectedFingerprint?.check(reader.fingerprint) }
             let occurrence = try isPipe ? nil : lastOccurrence(of: place, in: reader)
@@ -84,10 +81,10 @@ private struct FileContent {
     /// In another program's tar file the last one counts.
     private func lastOccurrence(of path: EntryPath, in reader: ArchiveReader) throws -> Int? {
         guard reader.header == nil else { return nil }
-        let scan = try ArchiveReader(source.open(cancellation), access: .selective)
+        let scan = try ArchiveReader(source.open(operation), access: .selective)
         var count = 0
         while let entry = try scan.next() {
-            try cancellation.check()
+            try operation.check()
             if entry.path == path, !entry.isLinkToItself { count += 1 }
         }
         return count
@@ -102,8 +99,8 @@ private struct FileContent {
     ) throws -> EntryPath? {
         var count = 0
         while let entry = try reader.next() {
-            try cancellation.check()
-            progress?.completedUnitCount = Int64(clamping: reader.consumedBytes)
+            try operation.check()
+            operation.progress?.completedUnitCount = Int64(clamping: reader.consumedBytes)
             guard isNamed(entry.path, path), !entry.isLinkToItself else { continue }
             count += 1
             if let occurrence, count < occurrence { continue }
@@ -141,10 +138,10 @@ private struct FileContent {
         var position: UInt64 = 0
         try reader.readContent { offset, piece in
             try passZeros(offset - position, body)
-            try cancellation.check()
+            try operation.check()
             try body(piece)
             position = offset + UInt64(piece.count)
-            progress?.completedUnitCount = Int64(clamping: reader.consumedBytes)
+            operation.progress?.completedUnitCount = Int64(clamping: reader.consumedBytes)
         }
         try passZeros(size - position, body)
     }
@@ -152,7 +149,7 @@ private struct FileContent {
     private func passZeros(_ count: UInt64, _ body: (Span<UInt8>) throws -> Void) throws {
         var left = count
         while left > 0 {
-            try cancellation.check()
+            try operation.check()
             let part = Int(min(left, UInt64(Self.zeros.count)))
             try body(Self.zeros.span.extracting(..<part))
             left -= UInt64(part)

@@ -21,7 +21,7 @@ package struct StagedPlacement {
     private let policy: Policy
     private let staged: DirectoryCursor<OpenFile>
     private let present: DirectoryCursor<OpenFile>
-    private let cancellation: CancellationFlag
+    private let operation: MigrationOperation
     /// The paths of moved items, each after a byte that says whether it was exchanged.
     private let moved: RecordSpool
 
@@ -31,11 +31,11 @@ package struct StagedPlacement {
         in root: OpenFile,
         called directory: BytePath,
         policy: Policy,
-        cancellation: CancellationFlag
+        on operation: MigrationOperation
     ) {
         self.directory = directory
         self.policy = policy
-        self.cancellation = cancellation
+        self.operation = operation
         staged = Self.cursor(staging)
         present = Self.cursor(root)
         moved = RecordSpool { () throws(SystemError) in try root.descriptor.openTemporary() }
@@ -80,7 +80,7 @@ package struct StagedPlacement {
                 try DirectoryListing(of: pair.staged.descriptor)
             }
             for index in 0..<listing.count {
-                try cancellation.check()
+                try operation.check()
                 let name = listing[index]
                 if try body(name, pair) { pending.append(pair.path(of: name)) }
             }

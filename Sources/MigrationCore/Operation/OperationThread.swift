@@ -1,5 +1,29 @@
+package import Foundation
 internal import MigrationArchive
 package import MigrationSystem
+
+/// Runs an operation on a thread of its own; it is cancelled with the calling task.
+///
+/// - Parameters:
+///   - threadCount: The number of threads that work on it; `nil` for one per processor.
+///   - progress: Shows how much is done, until the operation ends.
+///   - body: The work.
+/// - Returns: The result of `body`.
+/// - Throws: ``MigrationError`` of code `invalidOption` if that many threads are not allowed, and of code
+///   `outputFailed` if the system can't start one; errors of `body`.
+package func withOperation<Result>(
+    threadCount: Int? = nil,
+    progress: Progress? = nil,
+    _ body: (MigrationOperation) async throws -> Result
+) async throws -> Result {
+    defer { progress?.endUpdates() }
+    try ThreadCount.check(threadCount)
+    return try await withOperationThread { cancellation in
+        try await body(
+            MigrationOperation(requesting: threadCount, cancellation, progress: progress)
+        )
+    }
+}
 
 /// Runs `body` on its own thread, with a flag that is raised when the calling task is cancelled.
 package func withOperationThread<Result>(
@@ -90,13 +114,18 @@ package final class OperationThread: TaskExecutor {
     }
 }
 
-extension WorkerPool {
-    /// Makes a pool with the requested number of threads, or with one for each processor that this
+extension MigrationOperation {
+    /// Makes an operation with the requested number of threads, or with one for each processor that this
     /// process may use.
-    package convenience init(requesting threadCount: Int?, _ cancellation: CancellationFlag) {
+    package convenience init(
+        requesting threadCount: Int?,
+        _ cancellation: CancellationFlag = CancellationFlag(),
+        progress: Progress? = nil
+    ) {
         self.init(
             threadCount: ArchiveThreads.count(requested: threadCount),
-            cancellation: cancellation
+            cancellation: cancellation,
+            progress: progress
         )
     }
 }

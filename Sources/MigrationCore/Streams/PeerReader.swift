@@ -14,9 +14,9 @@ struct PeerReader {
     private var buffer = [UInt8](repeating: 0, count: 256 * 1024)
     private var rest: Range<Int> = 0..<0
 
-    init(of stream: OpenFile, _ cancellation: CancellationFlag) throws(SystemError) {
+    init(of stream: OpenFile, _ operation: MigrationOperation) throws(SystemError) {
         self.stream = stream
-        event = try CancellationEvent(of: cancellation)
+        event = try CancellationEvent(of: operation.cancellation)
     }
 
     /// Reads `count` bytes.

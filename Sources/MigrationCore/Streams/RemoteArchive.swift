@@ -73,7 +73,7 @@ package final class RemoteArchive: Sendable {
 
 extension RemoteArchive {
     /// Starts the receiver; returns the beginning of the archive that it has.
-    func start(_ cancellation: CancellationFlag) throws -> ArchiveBeginning {
+    func start(_ operation: MigrationOperation) throws -> ArchiveBeginning {
         let peer: PipedProcess
         do throws(SystemError) {
             peer = try PipedProcess.start(place.words(running: commandLine, options: options))
@@ -82,7 +82,7 @@ extension RemoteArchive {
         }
         state.withLock { $0.peer = peer }
         do {
-            var reader = try PeerReader(of: peer.output, cancellation)
+            var reader = try PeerReader(of: peer.output, operation)
             guard try reader.read(Self.greeting.count) == Self.greeting else {
                 peer.end()
                 throw failure("the other host did not answer as 'migrate receive'")
@@ -108,12 +108,12 @@ extension RemoteArchive {
 }
 
 extension RemoteArchive: ArchiveTaker {
-    func complete(closing output: ArchiveOutput, _ cancellation: CancellationFlag) throws {
+    func complete(closing output: ArchiveOutput) throws {
         guard let peer = state.withLock({ $0.peer }) else { return }
         output.close()
         peer.closeInput()
         do {
-            var reader = try PeerReader(of: peer.output, cancellation)
+            var reader = try PeerReader(of: peer.output, output.operation)
             let answer = try reader.readToEnd(limit: Self.answerLimit)
             state.withLock { $0.answer = answer }
         } catch is PeerReader.TooLong {
@@ -122,8 +122,8 @@ extension RemoteArchive: ArchiveTaker {
         } catch {
             throw end(after: error)
         }
-        let ending = peer.wait(unless: cancellation)
-        try cancellation.check()
+        let ending = peer.wait(unless: output.operation.cancellation)
+        try output.operation.check()
         if let failure = failure(ending) { throw failure }
     }
 

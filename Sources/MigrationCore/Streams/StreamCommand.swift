@@ -4,7 +4,7 @@ internal import MigrationSystem
 /// The receiving end of an export, other than a file.
 protocol ArchiveTaker: Sendable {
     /// Lets it see the end of the complete archive, and waits until it has ended.
-    func complete(closing output: ArchiveOutput, _ cancellation: CancellationFlag) throws
+    func complete(closing output: ArchiveOutput) throws
 
     /// Ends it because the operation failed; returns the error to report, which is its own failure if that was
     /// the cause.
@@ -84,28 +84,31 @@ package final class StreamCommand: ArchiveTaker {
 
     // MARK: - Ending
 
-    func complete(closing output: ArchiveOutput, _ cancellation: CancellationFlag) throws {
+    func complete(closing output: ArchiveOutput) throws {
         guard let command = started.withLock({ $0 }) else { return }
-        let ending = command.complete(closing: { output.close() }, unless: cancellation)
-        if cancellation.isCancelled, ending != .exited(0) { throw CancellationError() }
+        let ending = command.complete(
+            closing: { output.close() },
+            unless: output.operation.cancellation
+        )
+        if output.operation.isCancelled, ending != .exited(0) { throw CancellationError() }
         if let error = failure(ending, of: command) { throw error }
     }
 
     /// Reads the rest of the stream, and waits until the command has ended.
     ///
     /// Call it when the archive is known to be whole, before anything changes.
-    func finish(_ cancellation: CancellationFlag) throws {
+    func finish(_ operation: MigrationOperation) throws {
         guard let command = started.withLock({ $0 }) else { return }
         let stream = try command.openStream()
-        let event = try CancellationEvent(of: cancellation)
+        let event = try CancellationEvent(of: operation.cancellation)
         var buffer = [UInt8](repeating: 0, count: 64 * 1024)
         var count = 1
         while count > 0 {
             guard try stream.waits(until: .readable, or: event) else { throw CancellationError() }
             count = try stream.read(into: &buffer, from: 0, count: buffer.count)
         }
-        let ending = command.wait(unless: cancellation)
-        try cancellation.check()
+        let ending = command.wait(unless: operation.cancellation)
+        try operation.check()
         if let error = failure(ending, of: command) { throw error }
     }
 

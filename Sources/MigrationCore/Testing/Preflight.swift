@@ -123,8 +123,7 @@ private struct Preflight {
         let archiver = ItemArchiver(
             writingTo: writer,
             outputIdentity: nil,
-            progress: nil,
-            on: WorkerPool(threadCount: 1, cancellation: cancellation)
+            on: MigrationOperation(cancellation: cancellation)
         )
         let intake = ItemIntake(
             to: archiver,
@@ -160,7 +159,7 @@ private struct Preflight {
                 creator: MigrationHost.creator
             ),
             level: 1,
-            on: WorkerPool(threadCount: 1, cancellation: cancellation)
+            on: MigrationOperation(cancellation: cancellation)
         )
     }
 }

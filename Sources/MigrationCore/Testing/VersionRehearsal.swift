@@ -93,8 +93,7 @@ struct VersionRehearsalRun {
             destination: .file(path: path, replacesExisting: false),
             options: ExportOptions(),
             appExtension: silent,
-            progress: nil,
-            pool: WorkerPool(requesting: nil, cancellation),
+            operation: MigrationOperation(requesting: nil, cancellation),
             wait: wait
         )
         _ = try operation.run()
@@ -168,8 +167,7 @@ struct VersionRehearsalRun {
             ),
             options: options,
             appExtension: scratch,
-            progress: nil,
-            pool: WorkerPool(requesting: nil, cancellation),
+            operation: MigrationOperation(requesting: nil, cancellation),
             wait: wait
         )
         return try operation.run()

@@ -37,16 +37,15 @@ extension MigrationHost {
         to output: Int32,
         settingAside: @escaping @Sendable (BytePath) -> Void = { _ in }
     ) async throws -> ReceivedArchive {
-        try await withOperationThread { cancellation in
-            let operation = ReceiveOperation(
+        try await withOperation { operation in
+            try ReceiveOperation(
                 path: path,
                 replacesExisting: replacesExisting,
                 input: OpenFile(try FileDescriptor.duplicate(ofNumber: input)),
                 output: OpenFile(try FileDescriptor.duplicate(ofNumber: output)),
                 settingAside: settingAside,
-                cancellation: cancellation
-            )
-            return try operation.run()
+                operation: operation
+            ).run()
         }
     }
 }
@@ -58,7 +57,7 @@ private struct ReceiveOperation {
     let input: OpenFile
     let output: OpenFile
     let settingAside: (BytePath) -> Void
-    let cancellation: CancellationFlag
+    let operation: MigrationOperation
 
     func run() throws -> ReceivedArchive {
         let destination = ArchiveDestination.file(path: path, replacesExisting: replacesExisting)
@@ -66,7 +65,7 @@ private struct ReceiveOperation {
             let file = try ArchiveFile.make(
                 at: destination.resumed(),
                 settingAside: settingAside,
-                cancellation: cancellation
+                on: operation
             )
             return try receive(file)
         } catch let error as MigrationError where error.code == .outputExists && !replacesExisting {
@@ -114,7 +113,7 @@ private struct ReceiveOperation {
     /// messages.
     private func offer(_ beginning: ArchiveBeginning) throws -> PeerReader {
         try output.descriptor.writeAll((RemoteArchive.greeting + beginning.encoded).span)
-        return try PeerReader(of: input, cancellation)
+        return try PeerReader(of: input, operation)
     }
 
     /// Reads the header's frame and the end of the pieces that stay; `nil` if none does.
@@ -160,14 +159,14 @@ private struct ReceiveOperation {
             }
             let input = try ArchiveInput(
                 reading: file.descriptor.duplicate(),
-                cancellation: cancellation
+                on: operation
             )
             guard let fingerprint = try ArchiveReader(input, access: .selective).fingerprint else {
                 throw ArchiveError(.notAnArchive, "not a migration archive")
             }
             let beginning = try ArchiveBeginning(
                 proving: file.descriptor.duplicate(),
-                cancellation: cancellation
+                on: operation
             )
             return (beginning, fingerprint)
         } catch  where error is ArchiveError || error is SystemError {
@@ -186,14 +185,14 @@ private struct ReceiveOperation {
         let file = OpenFile(try directory.openTemporary())
         let output = try ArchiveOutput(
             writing: file.descriptor.duplicate(),
-            cancellation: cancellation
+            on: operation
         )
         try output.write(kept.header.span)
         try output.goOn(at: kept.end, dropsRest: false)
         try reader.copyRest(to: output)
         let input = try ArchiveInput(
             reading: file.descriptor.duplicate(),
-            cancellation: cancellation
+            on: operation
         )
         do {
             return try ArchiveReader(input, access: .selective).fingerprint

@@ -54,7 +54,7 @@ struct ExistingArchive: Sendable {
                 keyPath: key,
                 toPath: signature,
                 replacesExisting: false,
-                cancellation: SignalWatch.interruption
+                on: MigrationOperation(cancellation: SignalWatch.interruption)
             )
         }
         return ExistingArchiveAnswer(

@@ -285,7 +285,7 @@ struct ExportCommand: LockingCommand, ReplacingCommand, RecordedCommand {
                 keyPath: signingKey,
                 toPath: BytePath(archive.path.bytes + Array(".sig".utf8)),
                 replacesExisting: replacesExisting,
-                cancellation: SignalWatch.interruption
+                on: MigrationOperation(cancellation: SignalWatch.interruption)
             )
         }
     }

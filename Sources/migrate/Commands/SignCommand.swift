@@ -65,7 +65,7 @@ struct SignCommand: ReplacingCommand {
             keyPath: key,
             toPath: signaturePath,
             replacesExisting: replacesExisting,
-            cancellation: SignalWatch.interruption
+            on: MigrationOperation(cancellation: SignalWatch.interruption)
         )
         let name = PrintableText.escaping(signaturePath)
         try context.console.output.write("\(name): signature of \(archive.sourceText)\n")

@@ -52,9 +52,9 @@ struct StoreUpgradeCommand: Command {
         guard let plan else { return try await infer(on: context.console) }
         let console = context.console
         let report = try await ProgressDisplay.showing(progressMode, on: console) { progress in
-            try await withOperationThread { cancellation in
+            try await withOperation(threadCount: 1, progress: progress) { operation in
                 let run = try PlanRun.start(plan: plan, store: store, isDry: isDry)
-                return try run.report(progress: progress, cancellation: cancellation) {
+                return try run.report(on: operation) {
                     console.log("    " + PrintableText.escaping($0))
                 }
             }
@@ -169,12 +169,11 @@ private final class PlanRun {
 
     /// Waits for the program's end; `log` gets the lines that are not messages.
     func report(
-        progress: Progress?,
-        cancellation: CancellationFlag,
+        on operation: MigrationOperation,
         log: ([UInt8]) -> Void
     ) throws -> StorePlanMessage.Report {
-        let event = try CancellationEvent(of: cancellation)
-        while try wait(for: .output, event: event, cancellation: cancellation) {
+        let event = try CancellationEvent(of: operation.cancellation)
+        while try wait(for: .output, event, operation) {
             var buffer = [UInt8](repeating: 0, count: 64 * 1024)
             let count = try process.output.descriptor.read(
                 into: &buffer,
@@ -183,11 +182,15 @@ private final class PlanRun {
             )
             if count == 0 { break }
             for byte in buffer[..<count] {
-                if byte == UInt8(ascii: "\n") { take(progress, log) } else { line.append(byte) }
+                if byte == UInt8(ascii: "\n") {
+                    take(operation.progress, log)
+                } else {
+                    line.append(byte)
+                }
             }
         }
-        if !line.isEmpty { take(progress, log) }
-        _ = try wait(for: .exit, event: event, cancellation: cancellation)
+        if !line.isEmpty { take(operation.progress, log) }
+        _ = try wait(for: .exit, event, operation)
         let ending = try process.terminate()
         if let failure { throw failure }
         guard let report, ending == .exited(0) else {
@@ -204,13 +207,13 @@ private final class PlanRun {
     /// Waits for an event, as long as a migration takes.
     private func wait(
         for events: ChildProcess.Events,
-        event: CancellationEvent,
-        cancellation: CancellationFlag
+        _ event: CancellationEvent,
+        _ operation: MigrationOperation
     ) throws -> Bool {
         while true {
             let seen = try process.wait(for: events, timeout: .seconds(3600), or: event)
             if !seen.isEmpty { return true }
-            guard cancellation.isCancelled else { continue }
+            guard operation.isCancelled else { continue }
             try process.terminate()
             throw CancellationError()
         }

@@ -81,7 +81,7 @@ struct VerifyCommand: Command {
             checked: scope,
             signature: try signature?.check(
                 ArchiveStatement(inspection),
-                SignalWatch.interruption
+                on: MigrationOperation(cancellation: SignalWatch.interruption)
             )
         )
         if !isQuiet { try console.output.write(answer, inJSON: answersInJSON) }

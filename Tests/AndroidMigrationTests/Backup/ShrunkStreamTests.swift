@@ -84,7 +84,7 @@ import Testing
                 file,
                 password: nil,
                 spoolingTo: BytePath(place.url(".").path),
-                cancellation: CancellationFlag()
+                on: MigrationOperation()
             )
             stream.sizePolicy = policy
             let reader = try BackupReader(stream)

@@ -47,9 +47,9 @@ struct EncryptedFileTests {
         let output = try ArchiveOutput(
             writing: FileDescriptor.open(path, .creating(permissions: 0o600)),
             encryption: encryption,
-            cancellation: CancellationFlag()
+            on: MigrationOperation(threadCount: threadCount)
         )
-        try output.begin(on: Self.pool(threadCount))
+        try output.begin()
         var rest = content[...]
         var size = 1
         while !rest.isEmpty {
@@ -62,13 +62,6 @@ struct EncryptedFileTests {
         let bytes = [UInt8](try Data(contentsOf: file))
         #expect(written == UInt64(bytes.count))
         return bytes
-    }
-
-    private static func pool(
-        _ threadCount: Int,
-        _ cancellation: CancellationFlag = CancellationFlag()
-    ) -> WorkerPool {
-        WorkerPool(threadCount: threadCount, cancellation: cancellation)
     }
 
     /// Decrypts as an import does; several threads must give the same result as one, including the
@@ -97,7 +90,7 @@ struct EncryptedFileTests {
         let source = try EncryptedFile.open(
             MemoryBytes(bytes, isSequential: !isFile),
             with: decryption,
-            on: pool(threadCount)
+            on: MigrationOperation(threadCount: threadCount)
         )
         try source.readAll(into: &content)
         return content
@@ -163,24 +156,24 @@ struct EncryptedFileTests {
             let output = try ArchiveOutput(
                 writing: FileDescriptor.open("/dev/full", .writing),
                 encryption: .recipients([Self.recipient]),
-                cancellation: CancellationFlag()
+                on: MigrationOperation(threadCount: threadCount)
             )
             let error = #expect(throws: ArchiveError.self) {
-                try output.begin(on: Self.pool(threadCount))
+                try output.begin()
                 while true { try output.write(content.span) }
             }
             #expect(error?.code == .outOfSpace)
             output.abandon()
         }
-        let cancellation = CancellationFlag()
+        let operation = MigrationOperation(threadCount: 2)
         let output = try ArchiveOutput(
             writing: FileDescriptor.open("/dev/null", .writing),
             encryption: .recipients([Self.recipient]),
-            cancellation: cancellation
+            on: operation
         )
-        try output.begin(on: Self.pool(2, cancellation))
+        try output.begin()
         try output.write(content.span)
-        cancellation.cancel()
+        operation.cancellation.cancel()
         #expect(throws: CancellationError.self) { try output.write(content.span) }
         output.abandon()
     }

@@ -32,7 +32,7 @@ struct AbsurdSizeTests {
         try path.write(Data(tar))
         let input = try ArchiveInput(
             reading: FileDescriptor.open(path, .reading),
-            cancellation: CancellationFlag()
+            on: MigrationOperation()
         )
         let reader = try ArchiveReader(input, access: .selective)
         var totals = ArchiveTotals()

@@ -35,7 +35,7 @@ struct FileWritersTests {
         try parent.makeDirectory([UInt8](name), permissions: 0o700)
         let input = try ArchiveInput(
             reading: Scratch.file(holding: archive.bytes),
-            on: WorkerPool(threadCount: threadCount, cancellation: cancellation)
+            on: MigrationOperation(threadCount: threadCount, cancellation: cancellation)
         )
         let reader = try ArchiveReader(input, access: .whole)
         let root = try FileDescriptor.open(path, .directory)

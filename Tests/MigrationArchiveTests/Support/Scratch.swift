@@ -25,7 +25,7 @@ enum Scratch {
 
     /// Writes `bytes` into a new file and opens it as an archive.
     static func input(holding bytes: [UInt8]) throws -> ArchiveInput {
-        try ArchiveInput(reading: file(holding: bytes), cancellation: CancellationFlag())
+        try ArchiveInput(reading: file(holding: bytes), on: MigrationOperation())
     }
 
     /// Makes a pipe that holds `bytes`, which must be few, and then ends.

@@ -45,16 +45,16 @@ struct TestArchive {
         level: Int = 3
     ) throws {
         let path = try Scratch.newPath()
-        let cancellation = CancellationFlag()
+        let operation = MigrationOperation(threadCount: threadCount)
         let output = try ArchiveOutput(
             writing: FileDescriptor.open(path, .creating(permissions: 0o600)),
-            cancellation: cancellation
+            on: operation
         )
         let writer = try ArchiveWriter(
             writingTo: output,
             header: header,
             level: level,
-            on: WorkerPool(threadCount: threadCount, cancellation: cancellation)
+            on: operation
         )
         for (number, item) in items.enumerated() {
             let place: WindowPlace = inOneWindow && number > 0 ? .further : .first
@@ -74,8 +74,10 @@ struct TestArchive {
     func input(_ route: Route, threadCount: Int = 2) throws -> ArchiveInput {
         let descriptor =
             try route == .pipe ? Scratch.pipe(holding: bytes) : Scratch.file(holding: bytes)
-        let pool = WorkerPool(threadCount: threadCount, cancellation: CancellationFlag())
-        return try ArchiveInput(reading: descriptor, on: pool)
+        return try ArchiveInput(
+            reading: descriptor,
+            on: MigrationOperation(threadCount: threadCount)
+        )
     }
 
     /// Opens the archive by `route`.

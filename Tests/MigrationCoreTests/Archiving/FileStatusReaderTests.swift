@@ -29,7 +29,9 @@ struct FileStatusReaderTests {
         _ threadCount: Int,
         _ cancellation: CancellationFlag = CancellationFlag()
     ) -> FileStatusReader {
-        FileStatusReader(on: WorkerPool(threadCount: threadCount, cancellation: cancellation))
+        FileStatusReader(
+            on: MigrationOperation(threadCount: threadCount, cancellation: cancellation)
+        )
     }
 
     private func sizes(

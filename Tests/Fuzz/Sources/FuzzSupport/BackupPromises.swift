@@ -47,7 +47,7 @@ public enum BackupPromises {
             let number = InputDescriptor.file(holding: file)
             let input = try ArchiveInput(
                 reading: FileDescriptor.duplicate(ofNumber: number),
-                cancellation: CancellationFlag()
+                on: MigrationOperation()
             )
             stream = try BackupStream.open(
                 input,

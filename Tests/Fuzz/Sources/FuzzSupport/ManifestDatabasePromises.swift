@@ -34,7 +34,7 @@ public enum ManifestDatabasePromises {
                 file,
                 key: isEncrypted ? Secret(copying: key[...]) : nil
             )
-            let database = try ManifestDatabase(manifest, cancellation: CancellationFlag())
+            let database = try ManifestDatabase(manifest, on: MigrationOperation())
             let isSalted = try open(database)
             try read(database, count: rest.count, isSalted: isSalted)
             Milestones.reach(isEncrypted ? decrypted : plain)

@@ -19,7 +19,7 @@ public enum ManifestListPromises {
         let file = OpenFile(try FileDescriptor.duplicate(ofNumber: number))
         var found: [(offset: UInt64, path: [UInt8])] = []
         do {
-            let list = try ManifestList(file, cancellation: CancellationFlag())
+            let list = try ManifestList(file, on: MigrationOperation())
             try list.forEachRow { record in
                 FuzzTarget.require(
                     record.offset > found.last?.offset ?? 0,

@@ -83,20 +83,20 @@ extension SessionGround {
     /// Archives the items that the messages append, and checks that nothing else gets into the
     /// archive.
     public func archive(_ bytes: [UInt8], inPiecesOf size: Int) throws {
-        let pool = WorkerPool(threadCount: 1, cancellation: CancellationFlag())
+        let operation = MigrationOperation()
         let file = Self.emptyFile()
         let writer = try ArchiveWriter(
             writingTo: ArchiveOutput(
                 writing: FileDescriptor(adopting: dup(file)),
-                cancellation: pool.cancellation
+                on: operation
             ),
             header: Self.header,
             level: 1,
-            on: pool
+            on: operation
         )
         var isFinished = false
         defer { if !isFinished { writer.abandon() } }
-        let intake = try intake(to: writer, on: pool)
+        let intake = try intake(to: writer, on: operation)
         let limit = SessionChannel.hostLimit
         try MessageFeed.feed(bytes, inPiecesOf: size, limit: limit) { kind, payload in
             try Self.take(ExtensionMessage(kind: kind, payload: payload), into: intake)
@@ -120,15 +120,14 @@ extension SessionGround {
 
     private func intake(
         to writer: ArchiveWriter,
-        on pool: WorkerPool
+        on operation: MigrationOperation
     ) throws -> ItemIntake {
         var roots = SourceRoots()
         try roots.add(BytePath(containerPath), .container)
         let archiver = ItemArchiver(
             writingTo: writer,
             outputIdentity: nil,
-            progress: nil,
-            on: pool
+            on: operation
         )
         return ItemIntake(to: archiver, from: roots, observer: SessionObserver())
     }

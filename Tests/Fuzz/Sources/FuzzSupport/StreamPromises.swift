@@ -32,7 +32,7 @@ public enum StreamPromises {
         let report = try BackupConversion(
             .stream(stream),
             options: options,
-            cancellation: CancellationFlag()
+            on: MigrationOperation()
         ).run(to: .file(path: archivePath, replacesExisting: true))
         Milestones.reach(report.lost.count == 0 ? converted : salvaged)
         let files = try checkArchive(options.layout, report)
@@ -44,7 +44,7 @@ public enum StreamPromises {
             OpenFile(FileDescriptor.duplicate(ofNumber: InputDescriptor.file(holding: bytes))),
             password: nil,
             spoolingTo: ground,
-            cancellation: CancellationFlag()
+            on: MigrationOperation()
         )
     }
 
@@ -75,7 +75,7 @@ public enum StreamPromises {
         var files: [EntryPath: UInt64] = [:]
         do {
             let source = ArchiveSource.file(path: archivePath)
-            reader = try ArchiveReader(source.open(CancellationFlag()), access: .whole)
+            reader = try ArchiveReader(source.open(MigrationOperation()), access: .whole)
             while let entry = try reader.next() {
                 let roots = layout == .ios ? ["app", "device", "external"] : ["apps"]
                 let first = entry.path.components.first.map { String(decoding: $0, as: UTF8.self) }
@@ -100,7 +100,7 @@ public enum StreamPromises {
         let report = try StreamConversion(
             options: StreamConversion.Options(package: "com.x", app: app),
             spoolingTo: ground,
-            cancellation: CancellationFlag()
+            on: MigrationOperation()
         ).run(.file(path: archivePath), to: .file(path: streamPath, replacesExisting: true))
         Milestones.reach(returned)
         let file = try FileDescriptor.openFollowingLinks(streamPath, .reading)
@@ -108,7 +108,7 @@ public enum StreamPromises {
             OpenFile(file),
             password: nil,
             spoolingTo: ground,
-            cancellation: CancellationFlag()
+            on: MigrationOperation()
         )
         let reader = try BackupReader(stream)
         var found: [EntryPath: UInt64] = [:]

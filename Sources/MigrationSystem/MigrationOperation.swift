@@ -1,33 +1,53 @@
+package import Foundation
 internal import Glibc
 
-/// The threads that work on one operation: its own and the others that it was given.
+/// One export, import or other operation while it runs: its threads, its cancellation, its progress.
 ///
-/// The ``OrderedStep``s of an operation share them. A free thread takes the job nearest to the
+/// The ``OrderedStep``s of an operation share its threads. A free thread takes the job nearest to the
 /// output, and a thread that waits for a step works meanwhile. So an operation needs no more
 /// threads than work at once, and with one thread only its own. Threads start when there is work
 /// for them; if the system gives none, the others do the work.
-package final class WorkerPool: Sendable {
+package final class MigrationOperation: Sendable {
     /// The threads that may work at once.
     package let threadCount: Int
 
     /// The flag that ends all work and all waiting.
     package let cancellation: CancellationFlag
 
+    /// Shows how much is done; `nil` if nobody wants to see it.
+    package let progress: Progress?
+
     let crew: Crew
     private let observation: CancellationFlag.Observation
 
-    /// Makes a pool for a thread that may start `threadCount` - 1 others.
-    package init(threadCount: Int, cancellation: CancellationFlag) {
+    /// Makes an operation on the caller's thread, which may start `threadCount` - 1 others.
+    package init(
+        threadCount: Int = 1,
+        cancellation: CancellationFlag = CancellationFlag(),
+        progress: Progress? = nil
+    ) {
         precondition(threadCount > 0)
         let crew = Crew(limit: threadCount - 1)
         (self.threadCount, self.cancellation, self.crew) = (threadCount, cancellation, crew)
+        self.progress = progress
         observation = cancellation.observe { crew.wakeCallers() }
     }
 
     deinit { crew.dismiss() }
+
+    /// The same operation for work that the caller's thread does alone.
+    package var alone: MigrationOperation {
+        MigrationOperation(cancellation: cancellation, progress: progress)
+    }
+
+    /// Whether it should stop.
+    package var isCancelled: Bool { cancellation.isCancelled }
+
+    /// Throws `CancellationError` if it should stop.
+    package func check() throws { try cancellation.check() }
 }
 
-/// The work of a step, as far as the threads of a pool know it; each member is used under the pool's lock.
+/// The work of a step, as far as the threads of an operation know it; each member is used under the crew's lock.
 protocol PooledStep: AnyObject {
     /// Does one job without the lock; returns `false` if there is none to begin.
     func workOnce() -> Bool
@@ -36,7 +56,7 @@ protocol PooledStep: AnyObject {
     func wakeCaller()
 }
 
-/// The threads of a pool, and what they share with its steps.
+/// The threads of an operation, and what they share with its steps.
 ///
 /// There is no deadlock. A job may wait for a step that lies nearer to one end of the operation
 /// than its own, and then works for that step only, so it never starts a job that waits for it.
@@ -164,7 +184,7 @@ extension Crew {
         locked {
             isDismissed = true
             idleWorkers.forEach { $0.wake() }
-            // One of them may release the pool.
+            // One of them may release the operation.
             if isBusy { return }
             while workerCount > 0 { dismissal.wait(lock) }
         }
@@ -173,7 +193,7 @@ extension Crew {
 
 /// A thread that waits until another wakes it.
 ///
-/// Safe because it is touched under the pool's lock.
+/// Safe because it is touched under the crew's lock.
 final class Sleeper: @unchecked Sendable {
     private let condition = SystemCondition()
     private var isAwake = true

@@ -2,16 +2,16 @@ import Foundation
 import MigrationSystem
 import Testing
 
-struct WorkerPoolTests {
+struct MigrationOperationTests {
     private struct Failure: Error, Equatable {
         let number: Int
     }
 
-    private static func pool(
+    private static func operation(
         _ threadCount: Int,
         _ cancellation: CancellationFlag = CancellationFlag()
-    ) -> WorkerPool {
-        WorkerPool(threadCount: threadCount, cancellation: cancellation)
+    ) -> MigrationOperation {
+        MigrationOperation(threadCount: threadCount, cancellation: cancellation)
     }
 
     /// Takes a different time for each item, so that threads overtake each other.
@@ -22,13 +22,13 @@ struct WorkerPoolTests {
     /// A step whose results the test takes, from a source that counts up to `count`.
     private static func counting(
         to count: Int,
-        on pool: WorkerPool,
+        on operation: MigrationOperation,
         depth: Int,
         work: @escaping (Int) throws -> Int = { $0 }
     ) -> OrderedStep<Int, Int> {
         var next = 0
         return OrderedStep(
-            of: pool,
+            of: operation,
             depth: depth,
             source: {
                 guard next < count else { return nil }
@@ -40,13 +40,13 @@ struct WorkerPoolTests {
     }
 
     private static func sinking(
-        on pool: WorkerPool,
+        on operation: MigrationOperation,
         depth: Int,
         into results: Monitor<[Int]>,
         work: @escaping (Int) throws -> Int = { $0 }
     ) -> OrderedStep<Int, Int> {
         OrderedStep(
-            of: pool,
+            of: operation,
             depth: depth,
             sink: { result in results.withLock { $0.append(result) } },
             makeWork: { work }
@@ -61,7 +61,7 @@ struct WorkerPoolTests {
         depth: Int
     ) throws {
         let results = Monitor<[Int]>([])
-        let step = Self.sinking(on: Self.pool(threadCount), depth: depth, into: results) {
+        let step = Self.sinking(on: Self.operation(threadCount), depth: depth, into: results) {
             Self.dawdle($0)
             return $0 * 2
         }
@@ -72,7 +72,7 @@ struct WorkerPoolTests {
 
     @Test(arguments: [1, 2, 3, 8], [1, 2, 9])
     func `hands out what a source gives in its order`(threadCount: Int, depth: Int) throws {
-        let step = Self.counting(to: 500, on: Self.pool(threadCount), depth: depth) {
+        let step = Self.counting(to: 500, on: Self.operation(threadCount), depth: depth) {
             Self.dawdle($0)
             return $0 * 2
         }
@@ -87,7 +87,7 @@ struct WorkerPoolTests {
 
     @Test(arguments: [1, 2, 4])
     func `hands out what was submitted`(threadCount: Int) throws {
-        let step = OrderedStep<Int, Int>(of: Self.pool(threadCount), depth: 4) { { $0 * 2 } }
+        let step = OrderedStep<Int, Int>(of: Self.operation(threadCount), depth: 4) { { $0 * 2 } }
         var results: [Int] = []
         for number in 0..<200 {
             try step.submit(number)
@@ -102,7 +102,7 @@ struct WorkerPoolTests {
         let made = Monitor(0)
         let results = Monitor<[Int]>([])
         let step = OrderedStep<Int, Int>(
-            of: Self.pool(3),
+            of: Self.operation(3),
             depth: 3,
             sink: { count in results.withLock { $0.append(count) } }
         ) {
@@ -147,7 +147,7 @@ struct WorkerPoolTests {
         let tasks = Monitor<Set<String>>([])
         do {
             let own = Self.task()
-            let step = OrderedStep<Int, Int>(of: Self.pool(3), depth: 3, sink: { _ in }) {
+            let step = OrderedStep<Int, Int>(of: Self.operation(3), depth: 3, sink: { _ in }) {
                 { number in
                     tasks.withLock { _ = $0.insert(Self.task()) }
                     usleep(10_000)
@@ -179,13 +179,13 @@ struct WorkerPoolTests {
     @Test(arguments: [1, 2, 5])
     func `the caller works too, with as many others as are left`(threadCount: Int) throws {
         let threads = Monitor<Set<pthread_t>>([])
-        let pool = Self.pool(threadCount)
-        let first = Self.counting(to: 200, on: pool, depth: 4) { number in
+        let operation = Self.operation(threadCount)
+        let first = Self.counting(to: 200, on: operation, depth: 4) { number in
             threads.withLock { _ = $0.insert(pthread_self()) }
             usleep(200)
             return number
         }
-        let last = Self.sinking(on: pool, depth: 4, into: Monitor([])) { number in
+        let last = Self.sinking(on: operation, depth: 4, into: Monitor([])) { number in
             threads.withLock { _ = $0.insert(pthread_self()) }
             usleep(200)
             return number
@@ -205,14 +205,14 @@ struct WorkerPoolTests {
         threadCount: Int,
         depth: Int
     ) throws {
-        let pool = Self.pool(threadCount)
+        let operation = Self.operation(threadCount)
         let results = Monitor<[Int]>([])
-        let written = Self.sinking(on: pool, depth: 1, into: results) {
+        let written = Self.sinking(on: operation, depth: 1, into: results) {
             Self.dawdle($0)
             return $0
         }
         let sealed = OrderedStep<Int, Int>(
-            of: pool,
+            of: operation,
             depth: depth,
             sink: { number in
                 for part in 0..<3 { try written.submit(number * 3 + part) }
@@ -224,9 +224,9 @@ struct WorkerPoolTests {
                 return number
             }
         }
-        let found = Self.counting(to: 900, on: pool, depth: 3)
+        let found = Self.counting(to: 900, on: operation, depth: 3)
         let opened = OrderedStep<[Int], [Int]>(
-            of: pool,
+            of: operation,
             depth: depth + 1,
             source: {
                 var parts: [Int] = []
@@ -252,10 +252,10 @@ struct WorkerPoolTests {
             init(_ step: OrderedStep<Int, Int>) { self.step = step }
             deinit { step.release() }
         }
-        let pool = Self.pool(3)
-        let read = Self.counting(to: 2000, on: pool, depth: 3)
+        let operation = Self.operation(3)
+        let read = Self.counting(to: 2000, on: operation, depth: 3)
         let made = Monitor(0)
-        let write = OrderedStep<Lease, Void>(of: pool, depth: 2, sink: { _ in }) {
+        let write = OrderedStep<Lease, Void>(of: operation, depth: 2, sink: { _ in }) {
             { _ in made.withLock { $0 += 1 } }
         }
         while try read.next() != nil { try write.submit(Lease(read)) }
@@ -270,7 +270,7 @@ struct WorkerPoolTests {
         let held = Monitor((now: 0, most: 0))
         let results = Monitor<[Int]>([])
         let step = OrderedStep<Int, Int>(
-            of: Self.pool(threadCount),
+            of: Self.operation(threadCount),
             depth: 3,
             sink: { result in
                 held.withLock { $0.now -= 1 }
@@ -297,7 +297,7 @@ struct WorkerPoolTests {
 
     @Test func `reads no further than results are released`() throws {
         let read = Monitor(0)
-        let step = Self.counting(to: 100, on: Self.pool(2), depth: 5) { number in
+        let step = Self.counting(to: 100, on: Self.operation(2), depth: 5) { number in
             read.withLock { $0 += 1 }
             return number
         }
@@ -315,7 +315,7 @@ struct WorkerPoolTests {
     @Test(arguments: 0..<20)
     func `reports the first failure in the order of the items`(round: Int) throws {
         let results = Monitor<[Int]>([])
-        let step = Self.sinking(on: Self.pool(4), depth: 8, into: results) { number in
+        let step = Self.sinking(on: Self.operation(4), depth: 8, into: results) { number in
             if number == 20 + round { usleep(2000) }
             if number >= 20 + round { throw Failure(number: number) }
             return number
@@ -334,7 +334,7 @@ struct WorkerPoolTests {
 
     @Test(arguments: [1, 4])
     func `hands out what comes before a failure`(threadCount: Int) throws {
-        let step = Self.counting(to: 100, on: Self.pool(threadCount), depth: 8) { number in
+        let step = Self.counting(to: 100, on: Self.operation(threadCount), depth: 8) { number in
             if number == 30 { usleep(2000) }
             if number >= 30 { throw Failure(number: number) }
             return number
@@ -350,7 +350,7 @@ struct WorkerPoolTests {
     func `passes on a failure of the source in its turn`(threadCount: Int) throws {
         var next = 0
         let step = OrderedStep<Int, Int>(
-            of: Self.pool(threadCount),
+            of: Self.operation(threadCount),
             depth: 4,
             source: {
                 if next == 10 { throw Failure(number: 10) }
@@ -367,9 +367,9 @@ struct WorkerPoolTests {
 
     @Test(arguments: [1, 3])
     func `ends when the sink fails, or making the work`(threadCount: Int) throws {
-        let pool = Self.pool(threadCount)
+        let operation = Self.operation(threadCount)
         let failing = OrderedStep<Int, Int>(
-            of: pool,
+            of: operation,
             depth: 3,
             sink: { if $0 == 5 { throw Failure(number: 5) } }
         ) { { $0 } }
@@ -377,20 +377,20 @@ struct WorkerPoolTests {
             for number in 0..<1000 { try failing.submit(number) }
             try failing.settle()
         }
-        let unmade = OrderedStep<Int, Int>(of: pool, depth: 2) { throw Failure(number: 1) }
+        let unmade = OrderedStep<Int, Int>(of: operation, depth: 2) { throw Failure(number: 1) }
         try unmade.submit(0)
         #expect(throws: Failure(number: 1)) { try unmade.next() }
     }
 
     @Test(arguments: [1, 2, 4])
     func `the failure of a step reaches the one that waits for it`(threadCount: Int) throws {
-        let pool = Self.pool(threadCount)
+        let operation = Self.operation(threadCount)
         let output = OrderedStep<Int, Int>(
-            of: pool,
+            of: operation,
             depth: 2,
             sink: { if $0 == 40 { throw Failure(number: 40) } }
         ) { { $0 } }
-        let input = OrderedStep<Int, Int>(of: pool, depth: 4, sink: output.submit) { { $0 } }
+        let input = OrderedStep<Int, Int>(of: operation, depth: 4, sink: output.submit) { { $0 } }
         #expect(throws: Failure(number: 40)) {
             for number in 0..<1000 { try input.submit(number) }
             try input.settle()
@@ -405,7 +405,7 @@ struct WorkerPoolTests {
         let parent = CancellationFlag()
         let cancellation = CancellationFlag(following: parent)
         let (gate, hasBegun) = (Monitor(false), Monitor(false))
-        let step = Self.sinking(on: Self.pool(2, cancellation), depth: 1, into: Monitor([])) {
+        let step = Self.sinking(on: Self.operation(2, cancellation), depth: 1, into: Monitor([])) {
             number in
             hasBegun.withLock { $0 = true }
             gate.wait { $0 ? () : nil }
@@ -426,7 +426,7 @@ struct WorkerPoolTests {
         let cancellation = CancellationFlag()
         let gate = Monitor(false)
         let begun = Monitor(0)
-        let step = OrderedStep<Int, Int>(of: Self.pool(2, cancellation), depth: 4) {
+        let step = OrderedStep<Int, Int>(of: Self.operation(2, cancellation), depth: 4) {
             { number in
                 begun.withLock { $0 += 1 }
                 gate.wait { $0 ? () : nil }
@@ -448,7 +448,7 @@ struct WorkerPoolTests {
         let cancellation = CancellationFlag()
         cancellation.cancel()
         let results = Monitor<[Int]>([])
-        let step = Self.sinking(on: Self.pool(2, cancellation), depth: 2, into: results)
+        let step = Self.sinking(on: Self.operation(2, cancellation), depth: 2, into: results)
         #expect(throws: CancellationError.self) { try step.submit(0) }
         #expect(throws: CancellationError.self) { try step.settle() }
         #expect(results.withLock { $0.isEmpty })
@@ -458,7 +458,7 @@ struct WorkerPoolTests {
 
     @Test func `waits until everything is done that was submitted`() throws {
         let results = Monitor<[Int]>([])
-        let step = Self.sinking(on: Self.pool(3), depth: 6, into: results) { number in
+        let step = Self.sinking(on: Self.operation(3), depth: 6, into: results) { number in
             Self.dawdle(number)
             return number
         }
@@ -475,7 +475,7 @@ struct WorkerPoolTests {
     func `being abandoned ends what is under way and begins nothing`(threadCount: Int) throws {
         let begun = Monitor(0)
         let ended = Monitor(0)
-        let step = Self.sinking(on: Self.pool(threadCount), depth: 50, into: Monitor([])) {
+        let step = Self.sinking(on: Self.operation(threadCount), depth: 50, into: Monitor([])) {
             number in
             begun.withLock { $0 += 1 }
             usleep(5000)
@@ -497,7 +497,7 @@ struct WorkerPoolTests {
         do {
             let kept = Witness()
             witness = kept
-            let step = Self.counting(to: 1000, on: Self.pool(2), depth: 4) { number in
+            let step = Self.counting(to: 1000, on: Self.operation(2), depth: 4) { number in
                 withExtendedLifetime(kept) { number }
             }
             #expect(try step.next() == 0)
@@ -520,11 +520,11 @@ struct WorkerPoolTests {
             let trouble = Trouble.allCases[round % Trouble.allCases.count]
             let moment = 5 + round * 37 % 300
             let cancellation = CancellationFlag()
-            let pool = Self.pool(threadCount, cancellation)
+            let operation = Self.operation(threadCount, cancellation)
             let results = Monitor<[Int]>([])
             var count = 0
             let source = OrderedStep<Int, Int>(
-                of: pool,
+                of: operation,
                 depth: 1 + round % 4,
                 source: {
                     if trouble == .failingSource, count == moment {
@@ -534,12 +534,13 @@ struct WorkerPoolTests {
                     return count < 400 ? count : nil
                 }
             ) { { $0 } }
-            let output = Self.sinking(on: pool, depth: 1 + round % 3, into: results) { number in
+            let output = Self.sinking(on: operation, depth: 1 + round % 3, into: results) {
+                number in
                 if trouble == .cancellation, number == moment { cancellation.cancel() }
                 return number
             }
             let middle = OrderedStep<Int, Int>(
-                of: pool,
+                of: operation,
                 depth: 1 + round % 5,
                 sink: { number in
                     if trouble == .failingSink, number == moment { throw Failure(number: number) }
