@@ -31,6 +31,22 @@ extension Peer {
         verification: { ["zstd", "-q", "-t", $0.archive] }
     )
 
+    /// Carries what migrate carries: long names, times in nanoseconds and attributes.
+    static let paxTarAndZstd = Peer(
+        key: "pax-tar-zstd",
+        name: "tar --format=posix --xattrs | zstd",
+        programs: ["tar", "zstd"],
+        suffix: ".tar.zst",
+        usesLevel: true,
+        export: {
+            $0.shell(
+                #"tar --format=posix --xattrs -cf - -C "$1" . | zstd -q -T0 "-$4" -o "$2""#
+            )
+        },
+        restore: { ["tar", "--xattrs", "-I", "zstd", "-xf", $0.archive, "-C", $0.destination] },
+        verification: { ["zstd", "-q", "-t", $0.archive] }
+    )
+
     static let bsdtar = Peer(
         key: "bsdtar",
         name: "bsdtar --zstd",

@@ -9,8 +9,9 @@ struct PeerCatalog {
     init(migrate: String, keys: [String]) throws(BenchmarkError) {
         let sevenZip = ["7z", "7zz", "7za"].first(where: Self.isInstalled) ?? "7z"
         let known: [Peer] = [
-            .migrate(migrate), .tarAndZstd, .bsdtar, .squashfs, .zip, .sevenZip(sevenZip),
-            .restic, .borg, .encryptingMigrate(migrate), .tarAndAge, .plainTar, .copy,
+            .migrate(migrate), .tarAndZstd, .paxTarAndZstd, .bsdtar, .squashfs, .zip,
+            .sevenZip(sevenZip), .restic, .borg, .encryptingMigrate(migrate), .tarAndAge, .plainTar,
+            .copy,
         ]
         for key in keys where !known.contains(where: { $0.key == key }) {
             let names = known.map(\.key).joined(separator: ", ")
