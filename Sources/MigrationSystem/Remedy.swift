@@ -31,6 +31,8 @@ package enum Remedy: Hashable, Sendable {
     case restoreOwnersAsRoot
     /// Archive this kind of metadata, or don't ask for it.
     case archiveMetadata(Metadata)
+    /// Let the export hold this kind of metadata.
+    case holdMetadata(Metadata)
     /// Decompress the file by this program before it is read.
     case decompress(by: String)
     /// Make a tar file of it by bsdtar.
@@ -57,6 +59,24 @@ package enum Remedy: Hashable, Sendable {
     case allowMoreTemporarySpace
     /// Allow an extension more memory.
     case allowMoreMemory
+    /// Limit the memory of each of an extension's processes.
+    case limitMemory
+    /// Give each of these app groups a directory, or leave its data out on purpose.
+    case mapGroups([String])
+    /// Name the container's app.
+    case nameContainerApp
+
+    // MARK: Other hosts
+
+    /// Let the other host run the receiver of archives.
+    case runReceiver
+
+    // MARK: Stores
+
+    /// Let this table or column go with its data, or rename it, if it is only renamed.
+    case dropOrRename(String, to: String?)
+    /// Correct the new name of this table or column.
+    case correctRename(String, to: String)
 
     // MARK: Backups of phones
 
@@ -82,6 +102,10 @@ package enum Remedy: Hashable, Sendable {
     case judgeUnclearEnd
     /// Take a file with headers inside as one, or take the entries inside it.
     case judgeUnclearEntries
+    /// Skip the bytes before the backup begins.
+    case skipStart(Int)
+    /// Ask why nothing of the app is backed up.
+    case previewBackup
     /// Name no places that belong to a directory.
     case nameNoFurtherPlaces
 }

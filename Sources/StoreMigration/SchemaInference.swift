@@ -1,4 +1,4 @@
-internal import MigrationSystem
+package import MigrationSystem
 
 /// Whether a SQLite store can be brought to a schema without a loss, and by which steps.
 ///
@@ -72,6 +72,8 @@ public struct SchemaInference: Sendable {
         public let object: String
         /// The reason in words.
         public let message: String
+        /// The remedy, if one is known.
+        package let remedy: Remedy?
     }
 
     /// How the schema relates to the store.
@@ -113,8 +115,13 @@ public struct SchemaInference: Sendable {
         self = try goal.inference(of: store)
     }
 
-    mutating func refuse(_ code: Reason.Code, _ object: String, _ message: String) {
-        let reason = Reason(code: code, object: object, message: message)
+    mutating func refuse(
+        _ code: Reason.Code,
+        _ object: String,
+        _ message: String,
+        remedy: Remedy? = nil
+    ) {
+        let reason = Reason(code: code, object: object, message: message, remedy: remedy)
         if !reasons.contains(reason) { reasons.append(reason) }
     }
 }
@@ -202,8 +209,7 @@ struct SchemaGoal: Sendable {
             let message = "the store was made by a newer program than the one of the schema"
             throw StoreMigrationError(.newer, message, at: path)
         case .impossible:
-            let reasons = inference.reasons.map(\.message).joined(separator: "; ")
-            throw StoreMigrationError(.notInferable, reasons, at: path)
+            throw StoreMigrationError(inference.reasons, at: path)
         }
     }
 }

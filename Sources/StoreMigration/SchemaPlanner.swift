@@ -1,3 +1,5 @@
+internal import MigrationSystem
+
 /// Compares a store with a schema, and finds the steps or every reason against them.
 struct SchemaPlanner {
     private let goal: SchemaGoal
@@ -237,12 +239,11 @@ struct SchemaPlanner {
         }
         if count > 0, !isNamed {
             let similar = isTable ? similarTable(to: folded) : nil
-            let hint = similar.map { " (or --rename \(stored)=\($0), if it only has another name)" }
             inference.refuse(
                 .tableHoldsData,
                 table.name,
-                "table '\(table.name)' would go with \(Rows(count: count)); name it with --drop "
-                    + stored + (hint ?? "")
+                "table '\(table.name)' would go with \(Rows(count: count))",
+                remedy: .dropOrRename(stored, to: similar)
             )
             return
         }
@@ -450,8 +451,8 @@ private struct Renames {
                 inference.refuse(
                     .unknownName,
                     name,
-                    "--rename \(name)=\(target): the store has no table '\(name)', or the schema no new "
-                        + "'\(target)'"
+                    "the store has no table '\(name)', or the schema no new table '\(target)'",
+                    remedy: .correctRename(name, to: target)
                 )
                 continue
             }
@@ -475,8 +476,9 @@ private struct Renames {
         let parts = name.split(separator: ".", maxSplits: 1).map(String.init)
         let targets = target.split(separator: ".", maxSplits: 1).map(String.init)
         guard parts.count == 2, targets.count == 2 else {
-            let message = "--rename \(name)=\(target): name both as table.column"
-            return inference.refuse(.unknownName, name, message)
+            let message = "'\(name)' and '\(target)' are not both of the form table.column"
+            let remedy = Remedy.correctRename(name, to: target)
+            return inference.refuse(.unknownName, name, message, remedy: remedy)
         }
         // The author may use the old or the new name of the table.
         let stored = source.tables[parts[0]] ?? parts[0]
@@ -494,8 +496,9 @@ private struct Renames {
             let isOfMissing = old.tables[stored] == nil && new.tables[renamed] != nil
             if isDone || isOfMissing { return }
             let message =
-                "--rename \(name)=\(target): the store has no such column, or the schema no new one"
-            return inference.refuse(.unknownName, name, message)
+                "the store has no column '\(name)', or the schema no new column '\(target)'"
+            let remedy = Remedy.correctRename(name, to: target)
+            return inference.refuse(.unknownName, name, message, remedy: remedy)
         }
         let statement =
             "ALTER TABLE \(table.name.quotedSQLName) RENAME COLUMN "

@@ -17,11 +17,19 @@ public struct StoreMigrationError: Error, Sendable {
     /// The system's error beneath this one, if there is one.
     public let cause: SystemError?
 
+    /// The known remedies; several if a schema can't be reached for several reasons.
+    package let remedies: [Remedy]
+
     package init(_ code: Code, _ message: String, at path: String, cause: SystemError? = nil) {
-        self.code = code
-        self.message = message
-        self.path = path
-        self.cause = cause
+        (self.code, self.message, self.path, self.cause) = (code, message, path, cause)
+        remedies = []
+    }
+
+    /// Makes the error of a store that can't be brought to a schema.
+    init(_ reasons: [SchemaInference.Reason], at path: String) {
+        (code, self.path, cause) = (.notInferable, path, nil)
+        message = reasons.map(\.message).joined(separator: "; ")
+        remedies = reasons.compactMap(\.remedy)
     }
 }
 

@@ -204,8 +204,7 @@ public struct StoreMigrationPlan: Sendable {
             let message = "no step leads on from version '\(missing)' of the store"
             return StoreMigrationError(.missingStep, message, at: path)
         case .notInferable(let reasons):
-            let message = reasons.map(\.message).joined(separator: "; ")
-            return StoreMigrationError(.notInferable, message, at: path)
+            return StoreMigrationError(reasons, at: path)
         }
     }
 }

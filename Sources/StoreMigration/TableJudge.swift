@@ -1,3 +1,5 @@
+internal import MigrationSystem
+
 /// Finds out what the rows of a table would lose by a new declaration, and which constraints they
 /// break.
 struct TableJudge {
@@ -87,14 +89,11 @@ extension TableJudge {
                 old.column($0.name) == nil && $0.type.uppercased() == column.type.uppercased()
             }
             let told = "\(source.table(folded)).\(name)"
-            let hint = similar.map {
-                " (or --rename \(told)=\(new.name).\($0.name), if it only has another name)"
-            }
             inference.refuse(
                 .columnHoldsData,
                 object,
-                "column '\(object)' would go with its values in \(rows); name it with --drop \(told)"
-                    + (hint ?? "")
+                "column '\(object)' would go with its values in \(rows)",
+                remedy: .dropOrRename(told, to: similar.map { "\(new.name).\($0.name)" })
             )
         }
     }

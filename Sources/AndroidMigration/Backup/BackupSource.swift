@@ -265,8 +265,8 @@ package struct BackupContents: Sendable {
         let subject = name.map { $0.isEmpty ? "the app" : "the app '\($0)'" } ?? "the app"
         return AndroidMigrationError(
             .nothingBackedUp,
-            "nothing was backed up: \(subject) is not eligible, or not debuggable; "
-                + "'migrate android preview' says why"
+            "nothing was backed up: \(subject) is not eligible, or not debuggable",
+            remedy: .previewBackup
         )
     }
 }

@@ -152,7 +152,7 @@ extension BackupStream {
             guard let tar = try UnpackedTar(input) else {
                 throw AndroidMigrationError(
                     .notABackup,
-                    "this is an archive of migrate and no backup of Android's",
+                    "a migration archive, and not a backup of Android's",
                     remedy: .convertToAndroid
                 )
             }

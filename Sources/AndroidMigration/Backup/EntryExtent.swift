@@ -233,8 +233,8 @@ extension BackupReader {
         let other = PrintableText.escaping(inside.first.path)
         return .short(
             next: stream.size,
-            reason: "\(reason), and the header of '\(other)' is in them: '--salvage' takes "
-                + "the entries inside"
+            reason: "\(reason), and the header of '\(other)' is in them: salvaging the backup "
+                + "takes the entries inside"
         )
     }
 

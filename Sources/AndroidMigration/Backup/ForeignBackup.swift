@@ -32,12 +32,11 @@ enum ForeignBackup {
     ) throws -> AndroidMigrationError? {
         _ = try input.lookAhead(startLimit)
         let start = input.ahead
+        if start.starts(with: marks[1]) { return miui(start) }
         let message: String? =
             if start.starts(with: marks[0]) {
                 "a backup of TWRP's 'adb backup --twrp', which shares nothing but its suffix with "
                     + "Android's: take it apart with a tool for TWRP"
-            } else if start.starts(with: marks[1]) {
-                miui(start)
             } else if start.starts(with: marks[2]) {
                 "the backup's line ends were converted, which damages it beyond repair, as 'adb "
                     + "shell' does on Windows: make it again with 'adb backup' or 'adb exec-out'"
@@ -47,14 +46,13 @@ enum ForeignBackup {
         return message.map { AndroidMigrationError(.unsupported, $0) }
     }
 
-    private static func miui(_ start: ArraySlice<UInt8>) -> String {
+    private static func miui(_ start: ArraySlice<UInt8>) -> AndroidMigrationError {
         let name = "a backup of MIUI, which writes lines of its own before Android's"
         guard let mark = Data(start).firstRange(of: Data(BackupHeader.mark)) else {
-            return name + ": Android's are not within its first \(startLimit) bytes"
+            let message = name + ": Android's are not within its first \(startLimit) bytes"
+            return AndroidMigrationError(.unsupported, message)
         }
-        return name
-            + ": 'tail -c +\(mark.lowerBound + 1) <file> | migrate android convert -' leaves "
-            + "them out"
+        return AndroidMigrationError(.unsupported, name, remedy: .skipStart(mark.lowerBound))
     }
 
     /// Names the backup by the names that its program gives.

@@ -24,30 +24,32 @@ final class AttributeReader: Sendable {
     /// Reports attributes of the item at `path` that the archive doesn't hold.
     func report(_ names: [[UInt8]], at path: [UInt8]) throws(ArchiveError) {
         for name in names {
-            let flag = name.starts(with: Self.accessListPrefix) ? "--acls" : "--xattrs all"
+            let isAccessList = name.starts(with: Self.accessListPrefix)
             let omission = try omission(
                 ofUnrepresentable: path,
                 .extendedAttribute,
                 PrintableText.escaping(name),
-                flag
+                .holdMetadata(isAccessList ? .accessLists : .attributes)
             )
             reported.withLock { $0.append(omission) }
         }
     }
 
-    /// The omission of something that the archive can't hold; a strict export fails instead, and names the `flag`
-    /// by which an archive can.
+    /// The omission of something that the archive can't hold; a strict export fails instead.
     func omission(
         ofUnrepresentable path: [UInt8],
         _ reason: Omission.Reason,
         _ detail: String,
-        _ flag: String? = nil
+        _ remedy: Remedy? = nil
     ) throws(ArchiveError) -> Omission {
         guard isStrict else { return Omission(path, reason, detail: detail) }
         let thing = reason == .extendedAttribute ? "the attribute \(detail)" : "a \(detail)"
-        let without = flag.map { " without '\($0)'" } ?? ""
-        let message = "can't be archived\(without), and a strict export may not omit it: \(thing)"
-        throw ArchiveError(.unrepresentable, message, entry: EntryPath(bytes: path))
+        throw ArchiveError(
+            .unrepresentable,
+            "a strict export may not omit what the archive can't hold: \(thing)",
+            entry: EntryPath(bytes: path),
+            remedy: remedy
+        )
     }
 }
 

@@ -67,6 +67,9 @@ extension ConfinementReport {
     private static let ownersOfRoot = ", for root the owners too"
     private static let kernelOfRoot = ", and root of the kernel"
 
+    /// The gap that a limit of memory closes in part.
+    package static let memoryGap = "its memory (no cgroup, and no limit of each process)"
+
     /// Whether an extension's process has its own root directory.
     enum Sight {
         case hidden

@@ -157,7 +157,7 @@ extension Entitlement {
         return "\(Self.key) names \(PrintableText.escaping(identifier)), but the container's "
             + "directory is called \(PrintableText.escaping(name)); if the app is "
             + "\(PrintableText.escaping(name)), name it in the entitlement, otherwise name the "
-            + "container's app with --bundle-id"
+            + "container's app"
     }
 }
 
@@ -178,7 +178,11 @@ enum EntitlementProblem: Error {
 
     /// The problem as an error that refuses a session.
     var error: MigrationError {
-        MigrationError(.entitlementInvalid, "\(finding.message); \(finding.fix)")
+        var remedy: Remedy?
+        if case .groupsUnmapped(let groups) = self {
+            remedy = .mapGroups(groups.prefix(Self.listed).map { PrintableText.escaping($0) })
+        }
+        return MigrationError(.entitlementInvalid, "\(message); \(fix)", remedy: remedy)
     }
 
     /// The problem as a finding.
@@ -240,20 +244,13 @@ enum EntitlementProblem: Error {
             "name the container's app; if an app's bundle identifier changes, change this "
                 + "entitlement too"
         case .groupsMalformed: "make it an array of strings, such as group.com.example.notes"
-        case .groupsUnmapped(let groups): Self.mapping(groups)
+        case .groupsUnmapped: "give it a directory, or leave out its data on purpose"
         case .groupsUndeclared(_, let declared):
             declared.isEmpty
                 ? "add it to the entitlements, which declare none, or don't name it"
                 : "correct its name, or add it to the entitlements, which declare "
                     + Self.list(declared)
         }
-    }
-
-    private static func mapping(_ groups: [String]) -> String {
-        let flags = groups.prefix(listed).map { "--group \(PrintableText.escaping($0))=<dir>" }
-        let example = groups.first.map { PrintableText.escaping($0) } ?? ""
-        return "give its directory with \(flags.joined(separator: " ")), or leave out its data on "
-            + "purpose with --no-group \(example)"
     }
 
     /// The most groups that a message names.

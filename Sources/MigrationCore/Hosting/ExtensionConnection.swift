@@ -177,8 +177,13 @@ extension ExtensionConnection {
             let signal = ChildProcess.Ending.name(ofSignal: number)
             message = "\(name) crashed: signal \(number) (\(signal))"
         }
-        let cause = bounds.possibleCause.map { "; \($0)" } ?? ""
-        return MigrationError(.extensionCrashed, message + cause, printedLines: output.lastLines)
+        let cause = bounds.possibleCause
+        return MigrationError(
+            .extensionCrashed,
+            message + (cause.map { "; \($0.text)" } ?? ""),
+            printedLines: output.lastLines,
+            remedy: cause?.remedy
+        )
     }
 
     /// How the process ended; `nil` if it still runs after the grace period.

@@ -104,17 +104,16 @@ extension SessionBounds {
     }
 
     /// The limit that may have made a process crash.
-    var possibleCause: String? {
+    var possibleCause: (text: String, remedy: Remedy?)? {
         if let group, group.refusedTasks > 0 {
-            return "it was refused more than \(Self.tasks) processes and threads"
+            return ("it was refused more than \(Self.tasks) processes and threads", nil)
         }
         let causes = [
-            memoryOfEach.map {
-                "each of its processes may have \($0) bytes of memory; --memory-limit allows more"
-            },
+            memoryOfEach.map { "each of its processes may have \($0) bytes of memory" },
             tasksInNamespace.map { "it may have \($0) processes and threads" },
         ].compactMap(\.self)
-        return causes.isEmpty ? nil : causes.joined(separator: ", and ")
+        if causes.isEmpty { return nil }
+        return (causes.joined(separator: ", and "), memoryOfEach.map { _ in .allowMoreMemory })
     }
 }
 
@@ -140,7 +139,7 @@ extension SessionBounds {
         if group?.limits.memory == nil {
             gaps.append(
                 memoryOfEach == nil
-                    ? "its memory (no cgroup; --memory-limit bounds that of each process)"
+                    ? ConfinementReport.memoryGap
                     : "the memory of all its processes together (no cgroup)"
             )
         }

@@ -263,7 +263,7 @@ extension Omission {
             )
         case .externalLink(let target):
             (reason, detail) = (.externalLink, PrintableText.escaping(target))
-        case .owners: (reason, detail) = (.owners, "--owners restores")
+        case .owners: reason = .owners
         case .reserved: reason = .leftOutByDefault
         case .damaged(let text): (reason, detail) = (.damaged, text)
         }

@@ -85,7 +85,7 @@ extension RemoteArchive {
             var reader = try PeerReader(of: peer.output, operation)
             guard try reader.read(Self.greeting.count) == Self.greeting else {
                 peer.end()
-                throw failure("the other host did not answer as 'migrate receive'")
+                throw failure("the other host did not answer as a receiver", remedy: .runReceiver)
             }
             let beginning = try ArchiveBeginning { try reader.read($0) }
             state.withLock {
@@ -148,18 +148,23 @@ extension RemoteArchive: ArchiveTaker {
         case .exited(127):
             failure("the other host has no such command", cause: ReceiverFailure(exitCode: 127))
         case .exited(let code):
-            failure("'migrate receive' failed there", cause: ReceiverFailure(exitCode: code))
+            failure("the receiver failed there", cause: ReceiverFailure(exitCode: code))
         case .signaled(let number): failure("signal \(number) ended ssh")
         case nil: failure("ssh was killed, and still runs")
         }
     }
 
-    private func failure(_ message: String, cause: ReceiverFailure? = nil) -> MigrationError {
+    private func failure(
+        _ message: String,
+        cause: ReceiverFailure? = nil,
+        remedy: Remedy? = nil
+    ) -> MigrationError {
         MigrationError(
             .commandFailed,
             message,
             cause: cause,
-            printedLines: printedLines.map(PrintableText.escaping)
+            printedLines: printedLines.map(PrintableText.escaping),
+            remedy: remedy
         )
     }
 }

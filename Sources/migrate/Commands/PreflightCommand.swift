@@ -133,7 +133,7 @@ struct PreflightAnswer: Answer {
         let name = [("extension", PrintableText.escaping(report.name))]
         return Table(rows: name + rows + groupRows + rehearsalRows).text
             + report.warnings.reduce("") {
-                $0 + "warning: \(PrintableText.escapingRest(of: $1))\n"
+                $0 + "warning: \(PrintableText.entitlementWarning($1))\n"
             }
             + FindingLines(report.findings).lines.reduce("") { $0 + $1 + "\n" }
     }
@@ -146,7 +146,7 @@ struct PreflightAnswer: Answer {
     private var wasStarted: Bool { report.entitlement != nil }
 
     private var sessionRows: [(String, String)] {
-        let gaps = Self.rows("not confined", phrases: report.confinement.gaps)
+        let gaps = Self.rows("not confined", phrases: PreflightText.gaps(report.confinement))
         let user = report.confinement.user.map { [("runs as", $0)] } ?? []
         let bounds = Self.rows("bounded", phrases: report.confinement.bounds)
         let paths = PreflightText.paths(report.paths).map { [("paths", $0)] } ?? []

@@ -99,14 +99,16 @@ struct SchemaAnswer: Encodable, Sendable {
         bytesNeeded = isInferred && !inference.isInPlace ? inference.bytesNeeded : nil
         notes = inference.notes.isEmpty ? nil : inference.notes
         reasons = inference.reasons.map {
-            Reason(code: $0.code.rawValue, message: $0.message, object: $0.object)
+            let hint = $0.remedy.flatMap { ErrorMessage.Hint($0) }
+            let message = $0.message + (hint.map { "; " + $0.advice } ?? "")
+            return Reason(code: $0.code.rawValue, message: message, object: $0.object)
         }
         steps = inference.steps.map {
             Step(kind: $0.kind.rawValue, object: $0.object, sql: $0.sql)
         }
         lines =
             inference.steps.map { "step: \($0)" }
-            + inference.reasons.map { "reason: \($0.message)" }
+            + reasons.map { "reason: \($0.message)" }
             + inference.notes.map { "note: \($0)" }
     }
 

@@ -88,7 +88,7 @@ struct OmissionLines: Sendable {
         case .excluded: "excluded"
         case .specialFile: "special file"
         case .extendedAttribute: "extended attribute"
-        case .owners: "owners, which"
+        case .owners: "owners, which '--owners' restores"
         case .specialPermissions: "special permissions"
         case .modificationTime: "time"
         case .externalLink: "link that leads out"

@@ -28,7 +28,8 @@ struct PreflightText {
             report.confinement.user.map { "runs as: \($0)" },
             report.confinement.isConfined
                 ? "confined: \(Self.confinement(report.confinement))" : nil,
-            isVerbose ? "not confined: \(report.confinement.gaps.joined(separator: "; "))" : nil,
+            isVerbose
+                ? "not confined: \(Self.gaps(report.confinement).joined(separator: "; "))" : nil,
             report.confinement.bounds.isEmpty
                 ? nil : "bounded: \(report.confinement.bounds.joined(separator: "; "))",
             Self.paths(report.paths).map { "paths: \($0)" },
@@ -75,6 +76,15 @@ extension PreflightText {
         report.groups.map { group in
             let place = group.isLeftOut ? "left out" : group.directory ?? "no directory"
             return "\(PrintableText.escaping(group.identifier)): \(place)"
+        }
+    }
+
+    /// What isn't confined, with the flag that helps.
+    static func gaps(_ report: ConfinementReport) -> [String] {
+        report.gaps.map { gap in
+            let isOfMemory = gap == ConfinementReport.memoryGap
+            let hint = isOfMemory ? ErrorMessage.Hint(.limitMemory) : nil
+            return gap + (hint.map { ": \($0.advice)" } ?? "")
         }
     }
 

@@ -8,9 +8,20 @@ struct FindingLines: Sendable {
 
     init(_ findings: [ExtensionFinding]) {
         lines = findings.map { finding in
-            "finding: \(finding.code.rawValue): "
-                + PrintableText.escapingRest(of: "\(finding.message); \(finding.fix)")
+            let isOfGroup = finding.code == .groupNotMapped
+            let advice = isOfGroup ? ErrorMessage.Hint(.mapGroups(["<id>"]))?.advice : nil
+            let parts = [finding.message, finding.fix, advice].compactMap(\.self)
+            return "finding: \(finding.code.rawValue): "
+                + PrintableText.escapingRest(of: parts.joined(separator: "; "))
         }
+    }
+}
+
+extension PrintableText {
+    /// A warning about an extension's entitlement, with the flag that names the app instead.
+    static func entitlementWarning(_ warning: String) -> String {
+        let advice = ErrorMessage.Hint(.nameContainerApp).map { "; " + $0.advice } ?? ""
+        return escapingRest(of: warning) + advice
     }
 }
 
@@ -53,7 +64,7 @@ extension Console {
         guard let report, !report.findings.isEmpty || !report.warnings.isEmpty else { return }
         try output.flush()
         for warning in report.warnings {
-            log("migrate: warning: \(PrintableText.escapingRest(of: warning))")
+            log("migrate: warning: \(PrintableText.entitlementWarning(warning))")
         }
         for line in FindingLines(report.findings).lines { log("migrate: \(line)") }
     }

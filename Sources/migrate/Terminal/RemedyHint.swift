@@ -2,11 +2,19 @@ internal import AndroidMigration
 internal import MigrationArchive
 internal import MigrationCore
 internal import MigrationSystem
+internal import StoreMigration
 
 /// The table of hints: the flags and commands by which a person does what helps against an error.
 extension ErrorMessage.Hint {
     /// Makes the hint of what helps against `error` or its cause; `nil` if nothing is known to help.
     init?(for error: any Error) {
+        if let error = error as? StoreMigrationError {
+            let hints = error.remedies.compactMap { Self($0) }
+            guard let first = hints.first else { return nil }
+            let advice = hints.map(\.advice).joined(separator: "; ")
+            self.init(flag: first.flag, advice: advice)
+            return
+        }
         let (remedy, cause): (Remedy?, (any Error)?) =
             switch error {
             case let error as MigrationError: (error.remedy, error.cause)
@@ -27,7 +35,7 @@ extension ErrorMessage.Hint {
     init?(_ remedy: Remedy) {
         let row =
             Self.ofContainers(remedy) ?? Self.ofArchives(remedy) ?? Self.ofBackups(remedy)
-            ?? Self.ofExtensions(remedy)
+            ?? Self.ofExtensions(remedy) ?? Self.ofStores(remedy)
         guard let row else { return nil }
         self.init(flag: row.flag, advice: row.advice)
     }
@@ -75,6 +83,8 @@ extension ErrorMessage.Hint {
         case .restoreOwnersAsRoot: ("--owners", "run it as root or drop '--owners'")
         case .archiveMetadata(let kind):
             (flag(of: kind), "export with '\(spelled(kind))', or drop it here")
+        case .holdMetadata(let kind): (flag(of: kind), "'\(spelled(kind))' archives it")
+        case .runReceiver: (nil, "'migrate receive' must be what runs there")
         case .decompress(let program): (nil, "'\(program) <file> \(rest)' reads it")
         case .makeTarFile: (nil, "'bsdtar -cf - @<file> \(rest)' reads it")
         default: nil
@@ -114,6 +124,9 @@ extension ErrorMessage.Hint {
                 "--trust-sizes",
                 "'--trust-sizes' takes it as one file, '--salvage' takes the entries inside it"
             )
+        case .skipStart(let count):
+            (nil, "'tail -c +\(count + 1) <file> | migrate android convert -' leaves them out")
+        case .previewBackup: (nil, "'migrate android preview' says why")
         case .nameNoFurtherPlaces:
             ("--external", "'--external' and '--device' belong to a directory")
         default: nil
@@ -137,6 +150,29 @@ extension ErrorMessage.Hint {
         case .allowLongerSilence: ("--hang-timeout", "--hang-timeout allows more")
         case .allowMoreTemporarySpace: ("--temporary-space", "--temporary-space allows more")
         case .allowMoreMemory: ("--memory-limit", "--memory-limit allows more")
+        case .limitMemory: ("--memory-limit", "--memory-limit bounds that of each process")
+        case .mapGroups(let groups):
+            (
+                "--group",
+                groups.map { "'--group \($0)=<dir>'" }.joined(separator: " ")
+                    + " gives it, '--no-group \(groups.first ?? "<id>")' leaves it out"
+            )
+        case .nameContainerApp: ("--bundle-id", "'--bundle-id' names it")
+        default: nil
+        }
+    }
+
+    private static func ofStores(_ remedy: Remedy) -> Row? {
+        switch remedy {
+        case .dropOrRename(let name, let other):
+            (
+                "--drop",
+                "name it with --drop \(name)"
+                    + (other.map { " (or --rename \(name)=\($0), if it only has another name)" }
+                        ?? "")
+            )
+        case .correctRename(let name, let other):
+            ("--rename", "correct '--rename \(name)=\(other)'")
         default: nil
         }
     }

@@ -1,6 +1,7 @@
 import AndroidMigration
 import Foundation
 import MigrationArchive
+import MigrationSystem
 import TestSupport
 import Testing
 
@@ -75,7 +76,7 @@ import Testing
             ("a", "TWRP" + String(repeating: "\0", count: 600), "TWRP"),
             (
                 "b.bak", "MIUI BACKUP\n2\ncom.x X\n-1\n0\nANDROID BACKUP\n5\n0\nnone\n",
-                "tail -c +28"
+                "MIUI"
             ),
             ("c.ab", "ANDROID BACKUP\r\n5\r\n0\r\nnone\r\n", "adb exec-out"),
             ("01/\(hash)", "\u{2}1234", "Seedvault"), ("com.x.dat", "PK\u{3}\u{4}", "Swift Backup"),
@@ -85,6 +86,7 @@ import Testing
             try place.write([UInt8](content.utf8), to: name)
             let error = await failure(name)
             #expect(error?.message.contains(hint) ?? false, "\(name): \(error?.message ?? "")")
+            #expect((error?.remedy == .skipStart(27)) == (name == "b.bak"))
         }
     }
 

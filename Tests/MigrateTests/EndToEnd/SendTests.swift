@@ -226,15 +226,18 @@ struct SendTests {
             "exit 127", 74,
             "the other host has no such command: exit code 127; '--remote-command' names"
         ),
-        ("exit 75", 75, "'migrate receive' failed there: exit code 75"),
-        ("exit 2", 74, "'migrate receive' failed there: exit code 2"),
+        ("exit 75", 75, "the receiver failed there: exit code 75"),
+        ("exit 2", 74, "the receiver failed there: exit code 2"),
         (
             "exec >&- <&-; exec sleep 30", 74,
             "the other host ended the conversation, and ssh goes on"
         ),
         ("exit 0", 74, "the other host ended the conversation"),
         ("kill -9 $$", 74, "signal 9 ended ssh"),
-        ("echo Welcome to this host; cat", 74, "did not answer as 'migrate receive'"),
+        (
+            "echo Welcome to this host; cat", 74,
+            "did not answer as a receiver; 'migrate receive' must be what runs there"
+        ),
         (
             "printf 'migrate receive 1\\n\\0\\0\\0\\0\\377\\377\\377\\377'; cat", 74,
             "can't be understood"

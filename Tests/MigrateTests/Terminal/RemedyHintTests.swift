@@ -1,3 +1,4 @@
+import Foundation
 import MigrationArchive
 import MigrationCore
 import MigrationSystem
@@ -16,8 +17,10 @@ import Testing
         .allowLongerSilence,
         .allowMoreTemporarySpace, .allowMoreMemory, .convertAndroidBackup, .convertIPhoneBackup,
         .convertToAndroid, .namePackage, .choosePackage, .giveRules, .giveRulesOrDropImporter,
-        .chooseImporter,
-        .givePassword, .judgeUnclearEnd, .judgeUnclearEntries, .nameNoFurtherPlaces,
+        .chooseImporter, .holdMetadata(.owners), .holdMetadata(.attributes), .limitMemory,
+        .mapGroups(["g", "h"]), .nameContainerApp, .runReceiver, .dropOrRename("a", to: nil),
+        .dropOrRename("a.b", to: "a.c"), .correctRename("a", to: "b"), .skipStart(7),
+        .previewBackup, .givePassword, .judgeUnclearEnd, .judgeUnclearEntries, .nameNoFurtherPlaces,
     ]
 
     private static let flags = Set(
@@ -27,7 +30,7 @@ import Testing
     @Test(arguments: remedies)
     func `names flags and commands that exist`(_ remedy: Remedy) throws {
         let hint = try #require(ErrorMessage.Hint(remedy))
-        let words = hint.advice.split { " '|".contains($0) }.map(String.init)
+        let words = hint.advice.split { " '|()=".contains($0) }.map(String.init)
         let named = words.filter { $0.hasPrefix("--") && !$0.hasPrefix("--long") }
         for flag in named { #expect(Self.flags.contains(flag), "\(hint.advice)") }
         if let flag = hint.flag { #expect(named.contains(flag), "\(hint.advice)") }
@@ -41,5 +44,34 @@ import Testing
             "the import failed: it is cut short; use --allow-incomplete to replace data with it"
         #expect(ErrorMessage(outer).description == text)
         #expect(!outer.description.contains("--"))
+    }
+
+    /// The line in which two hosts greet each other, and the flags of a program that a plan makes.
+    private static let exceptions = [
+        "\"migrate receive 1\\n\"", "\"--store\"", "--store <path>", "\"--dry-run\"",
+    ]
+
+    @Test func `libraries name no flag and no command`() throws {
+        let sources = URL(filePath: #filePath).appending(path: "../../../../Sources").standardized
+        // A flag of `migrate`, or one of its commands, in a line of Swift that isn't a comment.
+        let flag = /--([a-z][a-z-]+)/
+        let command = /\bmigrate ([a-z]+)/
+        let commands = Set(CommandCatalog.tree.commands.map { $0.name.prefix { $0 != " " } })
+        var count = 0
+        for file in try FileManager.default.subpathsOfDirectory(atPath: sources.path).sorted()
+        where file.hasSuffix(".swift") && !file.hasPrefix("migrate/") {
+            count += 1
+            let text = try String(contentsOf: sources.appending(path: file), encoding: .utf8)
+            for line in text.split(separator: "\n")
+            where line.contains("\"") && !line.drop(while: { $0 == " " }).hasPrefix("//")
+                && !Self.exceptions.contains(where: line.contains)
+            {
+                let named = line.matches(of: flag).map { String($0.0) }.filter(Self.flags.contains)
+                #expect(named.isEmpty, "\(file): \(line)")
+                let told = line.matches(of: command).map(\.1).filter(commands.contains)
+                #expect(told.isEmpty, "\(file): \(line)")
+            }
+        }
+        #expect(count > 300)
     }
 }
