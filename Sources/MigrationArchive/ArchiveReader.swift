@@ -589,6 +589,7 @@ enum ArchiveFormat {
         }
         guard start.bytes.count >= TarFormat.blockSize + Int(size) else { return nil }
         let body = start.bytes[TarFormat.blockSize..<TarFormat.blockSize + Int(size)]
+        // A migration archive has no malformed records, so the file is something else.
         guard let records = try? PaxRecords(parsing: [UInt8](body)) else { return nil }
         return try HeaderFrame(holding: records)
     }

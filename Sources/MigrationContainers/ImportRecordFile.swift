@@ -60,14 +60,14 @@ package struct ImportRecordFile {
     /// Records a success, after which no earlier import or attempt counts.
     package func conclude(_ success: ImportRecord) throws {
         // A fingerprint older than the replaced record must never count again.
-        try? bookkeeping.remove(BookkeepingDirectory.lastImportName)
+        try bookkeeping.remove(BookkeepingDirectory.lastImportName)
         try write(success)
         try bookkeeping.remove(Self.attemptName)
     }
 
     /// Removes the records, if there are any.
     package func remove() throws(SystemError) {
-        keepFingerprint()
+        try keepFingerprint()
         // This comes first, so that the attempt is never taken for the status of data that an
         // import made.
         try bookkeeping.remove(Self.attemptName)
@@ -156,19 +156,19 @@ extension ImportRecordFile {
 
     /// Keeps the fingerprint of a success whose record is about to be removed.
     ///
-    /// If this fails, the import only runs once more.
-    private func keepFingerprint() {
-        // Best effort, as above. A record that can't be read has no fingerprint to keep.
+    /// If it can't be kept, the import only runs once more; but none of an older import may stay in its place.
+    private func keepFingerprint() throws(SystemError) {
+        // A record that can't be read has no fingerprint to keep.
         guard let record = try? read(Self.name), record.outcome == .success else { return }
-        guard let fingerprint = record.fingerprint,
-            let data = try? BookkeepingCoding.encode(LastImport(fingerprint: fingerprint))
-        else {
-            // Best effort, as above.
-            try? bookkeeping.remove(BookkeepingDirectory.lastImportName)
-            return
+        do {
+            if let fingerprint = record.fingerprint {
+                let data = try BookkeepingCoding.encode(LastImport(fingerprint: fingerprint))
+                return try bookkeeping.write(data, as: BookkeepingDirectory.lastImportName)
+            }
+        } catch {
+            // Continue as without a fingerprint.
         }
-        // Best effort, as above.
-        try? bookkeeping.write(data, as: BookkeepingDirectory.lastImportName)
+        try bookkeeping.remove(BookkeepingDirectory.lastImportName)
     }
 }
 

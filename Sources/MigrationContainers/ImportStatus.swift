@@ -137,6 +137,7 @@ extension MigrationStatus {
     public static func takeResumeActivity(ofTypes types: Set<String>? = nil) -> ResumeActivity? {
         let declared = Bundle.main.object(forInfoDictionaryKey: "NSUserActivityTypes")
         let types = types ?? Set(declared as? [String] ?? [])
+        // Like Apple's interface for the status, this one has no way to report a failure.
         return try? container?.takeResumeActivity(ofTypes: types)
     }
 

@@ -235,11 +235,13 @@ private final class AgePluginConversation {
     /// Shows a message at the terminal, if there is one.
     private func tell(_ text: String) -> Bool {
         let line = [UInt8]("age-plugin-\(name): \(PrintableText.escaping(text))\n".utf8)
-        // Without a terminal nobody reads the message.
-        guard let terminal = try? FileDescriptor.openFollowingLinks("/dev/tty", .writing) else {
+        do {
+            try FileDescriptor.openFollowingLinks("/dev/tty", .writing).writeAll(line.span)
+            return true
+        } catch {
+            // The reason makes no difference: nobody reads the message.
             return false
         }
-        return (try? terminal.writeAll(line.span)) != nil
     }
 
     private func receive() throws(ArchiveError) -> AgeStanza {

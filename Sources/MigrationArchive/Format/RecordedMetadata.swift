@@ -19,6 +19,7 @@ struct RecordedMetadata {
     /// Reads the records in `bytes`; `nil` where one is malformed or of another kind.
     init?(_ bytes: [UInt8], _ extra: ExtraMetadata) {
         self.init(holding: extra)
+        // Every reader reports such records in its own way.
         guard let records = try? PaxRecords(parsing: bytes) else { return nil }
         for record in records.records {
             guard take(record) else { return nil }

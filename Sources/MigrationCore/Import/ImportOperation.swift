@@ -332,8 +332,10 @@ struct ImportOperation {
             return report(on: outcome, of: opened, in: target)
         } catch {
             let error = Self.located(explained(error), at: path)
+            // The caller needs the error of the import; a container that stays gets its record.
             if target.isNew, (try? unmakeContainer(lock)) == true { throw error }
             if !hasBegun, Self.isRefusal(error) {
+                // A journal that stays makes the next command clean up.
                 try? withdraw(in: lock.directory)
             } else {
                 // If this can't be written, the journal stays and shows that the import was

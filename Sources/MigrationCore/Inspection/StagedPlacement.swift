@@ -168,7 +168,7 @@ extension StagedPlacement {
 
     /// Takes back every move, the last one first.
     func undo() {
-        // The caller needs the first error.
+        // The caller needs the first error; what can't be opened anymore stays where it is.
         try? moved.forEachReversed { record in
             let path = BytePath(Array(record.dropFirst()))
             let parent = path.bytes.contains(UInt8(ascii: "/")) ? path.parent.bytes : []

@@ -61,6 +61,11 @@ extension Command {
     /// The flag of this command that helps against `error`, if any.
     private func hint(for error: any Error) -> ErrorMessage.Hint? {
         switch error {
+        case _ where error.isOutOfSpace && Self.description.flags.contains { $0.name == "out" }:
+            ErrorMessage.Hint(
+                flag: "--out",
+                advice: "'--out' may name a place with more space"
+            )
         case let error as ArchiveError:
             DecryptionFlags.hint(for: error.code)
                 ?? PathArguments.hint(for: error, among: Self.description.flags)
@@ -158,5 +163,11 @@ extension Error {
     var isOfOutput: Bool {
         guard let error = self as? ArchiveError else { return false }
         return error.code == .outOfSpace || error.code == .outputFailed
+    }
+
+    /// Whether there is no space left for what was written.
+    fileprivate var isOutOfSpace: Bool {
+        (self as? ArchiveError)?.code == .outOfSpace
+            || (self as? MigrationError)?.code == .outOfSpace
     }
 }
