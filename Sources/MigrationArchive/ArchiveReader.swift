@@ -81,13 +81,13 @@ public final class ArchiveReader: RestorableArchive {
     private var failure: (any Error)?
     /// Whether something was passed over because it is damaged.
     private var hasGap = false
-    /// Where reading went on behind the last damage, from the first piece.
+    /// Where reading resumed after the last damage, counted from the first piece.
     private var passedOver: UInt64 = 0
 
     /// Looks at the start of `input`, and at its end if that can be reached.
     ///
-    /// With `toleratingDamage`, an end that is missing or damaged is not looked at before it is reached.
-    /// The entries of another program's tar file have `foreignMetadata`, as far as the file holds it.
+    /// With `toleratingDamage`, a missing or damaged end is ignored until it is reached. The entries of
+    /// another program's tar file have `foreignMetadata`, as far as the file holds it.
     package init(
         _ input: ArchiveInput,
         access: Access,
@@ -100,7 +100,7 @@ public final class ArchiveReader: RestorableArchive {
         do {
             format = try ArchiveFormat.detect(in: input)
         } catch let error as ArchiveError where error.code == .notAnArchive {
-            // Damage comes first: an encrypted file says nothing that isn't proved.
+            // Damage is reported first: nothing that an encrypted file says counts until it is authenticated.
             try input.proveDecryption()
             throw error
         }
@@ -252,8 +252,8 @@ public final class ArchiveReader: RestorableArchive {
         try strict?.readContent(passingOver: pieces, where: isKnown, body)
     }
 
-    /// Passes the content of the current entry to `body` in slices for use after the next entry was read;
-    /// returns `false` where it is to be read.
+    /// Passes the content of the current entry to `body` in slices that stay valid after the next entry
+    /// is read; returns `false` if it must be read instead.
     package func takeContent(_ body: (UInt64, ContentSlice) throws -> Void) throws -> Bool {
         try entries.takeContent(body)
     }
@@ -290,7 +290,7 @@ public final class ArchiveReader: RestorableArchive {
             throw ArchiveError.cutShort
         }
         var counted = strict.totals
-        // Pages of zeros are only known where all content was read.
+        // Pages of zeros are counted only where all content was read.
         if prefetcher == nil { counted.dataBytes = index.totals.dataBytes }
         guard counted == index.totals, counted.dataBytes <= counted.contentBytes else {
             throw ArchiveError(.damaged, "the entries do not match the totals at the archive's end")
@@ -412,7 +412,7 @@ extension ArchiveReader {
         }
     }
 
-    /// Whether `range` holds the same bytes as `other` holds at its own range, as far as the hashes of pieces prove it.
+    /// Whether `range` holds the same bytes as `other` holds at its own range, if the hashes of pieces prove it.
     package func holds(
         _ range: Range<UInt64>,
         asHeldBy other: ArchiveReader,
@@ -472,10 +472,10 @@ extension ArchiveReader {
 // MARK: - Going on behind damage
 
 extension ArchiveReader {
-    /// Goes on with the first entry that begins in a later piece that is sound.
+    /// Resumes at the first entry that begins in a later, undamaged piece.
     ///
-    /// The totals and the index of entries are then not compared with the archive. An archive that is
-    /// read in order, or whose index is damaged, can't be read on.
+    /// The totals and the index of entries are then not compared with the archive. Reading can't
+    /// resume if the archive is read in order, or if its index is damaged.
     ///
     /// `lost` gets the path of each entry that was passed over and that the archive's end names.
     ///
@@ -487,7 +487,7 @@ extension ArchiveReader {
         hasGap = true
         guard let strict, entries === strict, prefetcher == nil, let listing else { return nil }
         do {
-            // The last entry that was returned is known; those behind it are lost.
+            // The last entry was returned whole; those after it are lost.
             let offset = strict.entryOffset
             let known = offset < strict.firstOffset ? 0 : offset - strict.firstOffset + 1
             let start = max(known, passedOver)
@@ -504,7 +504,7 @@ extension ArchiveReader {
         }
     }
 
-    /// Goes to the first entry in a later piece that is sound; returns where it begins from the first piece.
+    /// Moves to the first entry in a later, undamaged piece; returns its start, counted from the first piece.
     private func nextSoundEntry(of strict: StrictTarReader, by index: EntryIndex) throws -> UInt64?
     {
         var piece = strict.piece + 1
@@ -577,7 +577,7 @@ enum ArchiveFormat {
 
     /// Reads the header of a migration archive; `nil` for anything else that zstd reads.
     private static func header(in input: ArchiveInput) throws -> HeaderFrame? {
-        // A pipe may hold no more for now than a usual header needs.
+        // A pipe may not have more than a usual header needs yet.
         var start = try StreamStart(of: input, lookingAhead: 128 * 1024)
         guard start.bytes.count >= TarFormat.blockSize else { return nil }
         let block = UstarBlock(copying: start.bytes[...])

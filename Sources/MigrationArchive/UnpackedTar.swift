@@ -1,4 +1,4 @@
-/// The content of a compressed tar file of another program, for a reader that is not of this module.
+/// The content of a compressed tar file of another program, for readers in other modules.
 package struct UnpackedTar {
     private let source: any ChunkSource
 
@@ -11,7 +11,7 @@ package struct UnpackedTar {
         }
     }
 
-    /// Passes the content to `body`, piece by piece; returns the damage behind which nothing can be read.
+    /// Passes the content to `body`, piece by piece; returns the damage after which nothing can be read.
     package func forEachPiece(_ body: (ArraySlice<UInt8>) throws -> Void) throws -> ArchiveError? {
         while true {
             let chunk: FrameBuffer

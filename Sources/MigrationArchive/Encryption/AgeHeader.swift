@@ -43,7 +43,7 @@ struct AgeHeader {
             + [UInt8(ascii: "\n")]
     }
 
-    /// Reads a header; `source` is then behind it.
+    /// Reads a header, and leaves `source` just after it.
     init(reading source: LookAheadSource) throws {
         let first = try source.readLine(limit: 128)
         guard first.map({ $0.elementsEqual(Self.version.utf8) }) ?? false else {

@@ -123,7 +123,7 @@ struct AgePlugin: Sendable, Hashable {
 
 /// A conversation with a plugin, whose time and output are limited.
 private final class AgePluginConversation {
-    /// The time for one archive, in which a person may have to touch a key.
+    /// The time limit for one archive: a person may have to touch a key.
     private static let timeLimit = 120.0
     private static let outputLimit = 1 << 20
     private static let columns = 64
@@ -186,7 +186,7 @@ private final class AgePluginConversation {
         }
     }
 
-    /// Answers what the plugin sends, until it is done; `take` takes what the conversation is for.
+    /// Answers the plugin's messages until it is done; `take` handles the stanzas of this phase.
     func answer(_ take: (AgeStanza) throws(ArchiveError) -> Bool) throws(ArchiveError) {
         while true {
             let stanza = try receive()

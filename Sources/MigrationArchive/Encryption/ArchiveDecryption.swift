@@ -194,7 +194,7 @@ extension ArchiveDecryption {
         )
     }
 
-    /// The number and kinds of recipients, as a message says it.
+    /// The number and kinds of recipients, in words.
     private static func description(of header: AgeHeader) -> String {
         if header.stanzas.contains(where: { $0.kind == ScryptStanza.kind }) {
             return "with a passphrase"
@@ -259,7 +259,7 @@ enum EncryptedFile {
             Secret.wipe(&content)
             throw error
         }
-        // The rest is zeros that nobody wrote.
+        // The rest was never written: it is zeros.
         content.removeLast(content.count - filled)
         return content
     }

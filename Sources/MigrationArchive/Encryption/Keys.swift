@@ -4,8 +4,8 @@ internal import MigrationSystem
 /// A key or a passphrase, which is wiped when it is destroyed.
 ///
 /// As long as a secret exists, the process writes no core dump, and no process that it forks has the
-/// secret. Safe because the bytes are written
-/// only in `init` and wiped only in `deinit`. Everything that takes a secret may call libcrypto.
+/// secret. Safe because the bytes are written only in `init` and wiped only in `deinit`. Code that
+/// has a secret may call libcrypto.
 @safe
 package final class Secret: @unchecked Sendable {
     private let memory: SecretMemory
@@ -58,7 +58,7 @@ package final class Secret: @unchecked Sendable {
 enum KeyDerivation {
     /// HKDF with SHA-256 (RFC 5869): 32 bytes derived from `key`.
     static func hkdf(_ key: Secret, salt: [UInt8], info: String) -> Secret {
-        // RFC 5869: without a salt, it is as many zeros as a hash has bytes.
+        // RFC 5869: without a salt, zeros stand in for it, as many as a hash has bytes.
         let salt = salt.isEmpty ? [UInt8](repeating: 0, count: 32) : salt
         let info = [UInt8](info.utf8)
         return unsafe Secret(count: 32) { output in

@@ -58,7 +58,7 @@ final class SequentialPayload: ByteSource {
 private final class SealedBatchReader: @unchecked Sendable {
     private let source: any ByteSource
     private let free = Monitor<[OpenedBatch]>([])
-    /// Bytes that were read and belong to the next batch.
+    /// Bytes that were read ahead for the next batch.
     private var rest: [UInt8] = []
     private var nextNumber: UInt64 = 0
     private var isAtEnd = false
@@ -67,7 +67,7 @@ private final class SealedBatchReader: @unchecked Sendable {
         self.source = source
     }
 
-    /// Reads the whole chunks that are there; waits for no more than one and the byte beyond it.
+    /// Reads all whole chunks that are available; waits only for one, and for the byte after it.
     func next() throws -> OpenedBatch? {
         if isAtEnd { return nil }
         let batch = free.withLock { $0.popLast() } ?? OpenedBatch()
@@ -86,7 +86,7 @@ private final class SealedBatchReader: @unchecked Sendable {
         return batch
     }
 
-    /// Takes a batch back that was used up.
+    /// Takes back a used batch.
     func recycle(_ batch: OpenedBatch) {
         free.withLock { $0.append(batch) }
     }
@@ -103,11 +103,11 @@ private final class OpenedBatch: @unchecked Sendable {
     private var sealedCount = 0
     private var firstNumber: UInt64 = 0
 
-    /// The opened chunks that were not taken yet, and the failure of the chunk behind them.
+    /// The opened chunks that were not taken yet, and the failure of the chunk after them.
     private var contents: ArraySlice<Range<Int>> = []
     private var failure: ArchiveError?
 
-    /// Begins anew with the sealed chunks in the first `count` bytes; returns how many these are.
+    /// Starts over with the sealed chunks in the first `count` bytes; returns how many chunks these are.
     func begin(holding count: Int, from number: UInt64, isLast: Bool) -> UInt64 {
         (sealedCount, firstNumber, self.isLast) = (count, number, isLast)
         (contents, failure) = ([], nil)
@@ -248,7 +248,7 @@ private final class ChunkOpener: @unchecked Sendable {
     private let stream: PayloadStream
     private var sealed: [UInt8] = []
 
-    /// A chunk that was opened for a part of it.
+    /// A chunk that was opened because a part of it was needed.
     private var kept: (number: UInt64, content: [UInt8])?
 
     init(_ key: PayloadKey, layout: PayloadLayout) {
@@ -256,7 +256,7 @@ private final class ChunkOpener: @unchecked Sendable {
         stream = PayloadStream(key)
     }
 
-    /// Reads the content at `offset`, which is there, until `target` is full or some chunks were read.
+    /// Reads the content at `offset`, which exists, until `target` is full or some chunks were read.
     func read(
         at offset: UInt64,
         into target: UnsafeMutableRawBufferPointer,

@@ -4,7 +4,7 @@ internal import MigrationSystem
 ///
 /// Threads work on batches of chunks, so that handing over costs little. The last byte of the archive
 /// decides which chunk is the last: a full batch waits until there is more. Large pieces are not
-/// copied: the threads read them where they lie, and their owner waits for that.
+/// copied: the threads read them in place, and their owner waits until they have.
 final class Sealing {
     private let output: SealedOutput
     private let step: OrderedStep<ChunkBatch, ChunkBatch>
@@ -41,12 +41,12 @@ final class Sealing {
         }
     }
 
-    /// Encrypts `bytes` behind all that came before.
+    /// Encrypts `bytes` after everything appended so far.
     func append(_ bytes: Span<UInt8>) throws {
         try unsafe bytes.withUnsafeBytes { try unsafe append([$0]) }
     }
 
-    /// Encrypts `pieces`, one behind the other, behind all that came before.
+    /// Encrypts `pieces`, in order, after everything appended so far.
     func append(_ pieces: [UnsafeRawBufferPointer]) throws {
         var rest = unsafe PieceReader(pieces)
         var hasLent = false
@@ -54,7 +54,7 @@ final class Sealing {
             while rest.count > 0 {
                 if current.isFull { try submit() }
                 if current.isEmpty, rest.count > ChunkBatch.capacity {
-                    // More comes, so that it is not the last.
+                    // More content follows, so this batch isn't the last.
                     unsafe current.borrow(rest.take(ChunkBatch.capacity))
                     hasLent = true
                 } else {
@@ -63,7 +63,7 @@ final class Sealing {
                 }
             }
         } catch {
-            // No thread may read the memory of the caller any more.
+            // From here on, no thread may read the caller's memory.
             try step.settle()
             throw error
         }
@@ -91,7 +91,7 @@ final class Sealing {
     }
 }
 
-/// Where encrypted bytes go, as text where that is asked for.
+/// The output of encrypted bytes, as text on request.
 ///
 /// Safe because the step uses it on one thread at a time, and its owner before and after that.
 private final class SealedOutput: @unchecked Sendable {
@@ -118,7 +118,7 @@ private final class SealedOutput: @unchecked Sendable {
     }
 }
 
-/// Some chunks on their way through the step, each with room for its tag behind it.
+/// Some chunks on their way through the step, each followed by room for its tag.
 ///
 /// Safe because one thread at a time holds it.
 private final class ChunkBatch: @unchecked Sendable {

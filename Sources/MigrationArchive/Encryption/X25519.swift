@@ -23,7 +23,7 @@ enum X25519 {
             self.key = key
         }
 
-        /// Wraps `fileKey` for this recipient; `nil` if the key is weak and would keep nothing secret.
+        /// Wraps `fileKey` for this recipient; `nil` if the recipient's key is weak and would not protect it.
         func wrap(_ fileKey: Secret) -> AgeStanza? {
             let ephemeral = KeyDerivation.randomSecret(32)
             guard let share = publicKey(of: ephemeral),

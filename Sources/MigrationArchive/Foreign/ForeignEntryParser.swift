@@ -5,7 +5,7 @@ struct ForeignEntryParser {
     /// Why an entry can't be taken.
     struct Problem: Error {
         let reason: String
-        /// Whether the bytes themselves are wrong, and not only the entry that they describe.
+        /// Whether the bytes themselves are wrong, rather than the entry that they describe.
         let isMalformed: Bool
 
         init(malformed reason: String) {
@@ -57,7 +57,7 @@ struct ForeignEntryParser {
         return try Self.cleaned(raw)
     }
 
-    /// Drops `.` components and doubled slashes; everything else must be as paths of entries are.
+    /// Drops `.` components and doubled slashes; the rest must be valid in a path of an entry.
     private static func cleaned(_ raw: [UInt8]) throws(Problem) -> EntryPath? {
         if raw.contains(0) { throw Problem(malformed: "the path holds a zero byte") }
         if raw.first == UInt8(ascii: "/") { throw Problem(refused: "the path is absolute") }
@@ -136,7 +136,7 @@ extension ForeignEntryParser {
         }
     }
 
-    /// The kinds of entries behind which nothing is read.
+    /// The kinds of entries after which nothing is read.
     static let refusedKinds = [
         "a device", "a FIFO", "an incremental backup's directory",
         "a part of a multi-volume archive", "an entry of an unsupported kind",
@@ -210,7 +210,7 @@ extension ForeignEntryParser {
         return (kept, dropped)
     }
 
-    /// The owner; `nil` where entries get none.
+    /// The owner; `nil` if owners are not restored.
     func owner() throws(Problem) -> FileOwner? {
         guard extra.contains(.owners) else { return nil }
         let user = try number(PaxKey.user, at: UstarBlock.Field.userID)

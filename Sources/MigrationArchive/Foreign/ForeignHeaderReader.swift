@@ -23,14 +23,14 @@ struct ForeignHeaderReader {
     /// The modification time that a global header sets for every entry, decoded once: it may be long.
     private(set) var globalTime: GlobalTime?
 
-    /// The attributes that a global header sets for every entry, which is not done; those of the
-    /// first such header before an entry.
+    /// The attributes that a global header sets for every entry, which are reported and not
+    /// restored; only those of the first such header before an entry.
     private var globalAttributes: [[UInt8]] = []
 
     /// Whether the stream ended after an entry, without the zeros that mark its end.
     private(set) var lacksEndMark = false
 
-    /// Whether bytes follow the end mark that are part of nothing.
+    /// Whether bytes follow the end mark that belong to no entry.
     private(set) var hasTrailer = false
 
     init(reading stream: TarStream) {
@@ -102,7 +102,7 @@ struct ForeignHeaderReader {
 // MARK: - Headers that say something of others
 
 extension ForeignHeaderReader {
-    /// Takes a header that only says something of the next one; returns `false` for an entry's own.
+    /// Handles a header that only describes the next one; returns `false` for an entry's own header.
     private mutating func take(
         _ block: UstarBlock,
         into headers: inout ForeignHeaders,

@@ -55,7 +55,7 @@ struct ForeignHeaders {
         local[key].flatMap { $0.isEmpty ? nil : $0 }
     }
 
-    /// Whether a record says that nothing said before of `key` counts.
+    /// Whether a record cancels earlier values of `key`.
     func isCleared(_ key: [UInt8]) -> Bool { local[key]?.isEmpty ?? false }
 
     func value(_ key: String) -> [UInt8]? {
@@ -76,8 +76,8 @@ struct ForeignHeaders {
 // MARK: - Attributes
 
 extension ForeignHeaders {
-    /// Attributes in byte order of their names, empty values included; of records that spell one name
-    /// in several ways the last in byte order counts.
+    /// Attributes in byte order of their names, empty values included; if several records spell the
+    /// same name differently, the last in byte order counts.
     ///
     /// Access control lists among them count only as `lists` has them.
     func attributes(
@@ -93,7 +93,7 @@ extension ForeignHeaders {
             .sorted { $0.name.lexicographicallyPrecedes($1.name) }
     }
 
-    /// The attribute that a record holds; `nil` for one that another record holds too, and better.
+    /// The attribute that a record holds; `nil` if another record holds the same attribute in a better form.
     private func attribute(key: [UInt8], value: [UInt8]) -> ExtendedAttribute? {
         if let name = LibarchiveAttribute.encodedName(in: key) {
             return LibarchiveAttribute.decode(name: name, value: value)
@@ -104,7 +104,7 @@ extension ForeignHeaders {
         return ExtendedAttribute(name: name, value: value)
     }
 
-    /// The access control lists that say more than the mode does, and whose accounts have numbers.
+    /// The access control lists that add something to the mode, and whose accounts have numbers.
     var accessLists: [(kind: AccessList.Kind, list: AccessList)] {
         AccessList.Kind.allCases.compactMap { kind in
             guard let text = value(kind.keyword),

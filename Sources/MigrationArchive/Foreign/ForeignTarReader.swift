@@ -39,7 +39,7 @@ final class ForeignTarReader: EntryReader {
 
     var lacksEndMark: Bool { headers.lacksEndMark }
 
-    /// Whether bytes follow the end mark that are part of nothing.
+    /// Whether bytes follow the end mark that belong to no entry.
     var hasTrailer: Bool { headers.hasTrailer }
 
     func next() throws -> ArchiveEntry? {
@@ -183,13 +183,13 @@ extension ForeignTarReader {
         attributes.map { EntryOmission(path: path, kind: .extendedAttribute(name: shortened($0))) }
     }
 
-    /// As much of an attribute's name as a file system takes at most, for a report.
+    /// The longest attribute name that a file system accepts; a report shows no more of one.
     private static func shortened(_ name: [UInt8]) -> [UInt8] {
         let limit = 255
         return name.count <= limit ? name : [UInt8](name.prefix(limit)) + "\u{2026}".utf8
     }
 
-    /// Checks that a file holds the bytes that an entry claims, before anything is made for them.
+    /// Checks that a file holds the bytes that an entry claims, before anything is restored from them.
     private func checkIsThere(_ stored: UInt64, of path: EntryPath) throws {
         guard let size = stream.size, stored > size - min(size, stream.offset) else { return }
         let message = "the archive ends in an entry of \(stored) bytes"

@@ -1,14 +1,14 @@
 internal import MigrationSystem
 
-/// A file that this project does not read, with the way to one that it does.
+/// A kind of file that this project does not read, and how to convert it.
 struct KnownFile {
     /// The kind of file, in words.
     let name: String
 
-    /// The way to an archive, if there is one.
+    /// How to make an archive of it, if possible.
     let remedy: Remedy?
 
-    /// Tells the kinds of files by their first bytes.
+    /// The kinds of files, by their first bytes.
     private static let kinds: [(start: [UInt8], name: String, way: Way)] = [
         ([0xFD, 0x37, 0x7A, 0x58, 0x5A, 0x00], "compressed with xz", .pipe("xz -dc")),
         ([0x42, 0x5A, 0x68], "compressed with bzip2", .pipe("bzip2 -dc")),

@@ -10,7 +10,7 @@ struct SparseMap: Equatable {
 
     let extents: [Extent]
 
-    /// The bytes of the file as it was.
+    /// The size of the file with its holes.
     let realSize: UInt64
 
     /// Makes a map; `nil` unless the extents are in order, apart from one another and inside the file.

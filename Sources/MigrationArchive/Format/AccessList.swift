@@ -6,7 +6,7 @@ internal import MigrationSystem
 /// The record is text as acl(5) has it, with commas between the entries and numbers for accounts, such as
 /// `user::rw-,user:1000:r--,group::r--,mask::r--,other::---`.
 struct AccessList: Equatable {
-    /// The purpose of a list.
+    /// What a list is for.
     enum Kind: CaseIterable {
         /// Says who may use the file or directory.
         case access
@@ -80,7 +80,7 @@ struct AccessList: Equatable {
 
     private static let version: UInt32 = 2
 
-    /// Makes a list of entries, which must be ones that the kernel takes; `nil` otherwise.
+    /// Makes a list of entries; `nil` unless the kernel accepts them.
     private init?(checking entries: [Entry]) {
         var (tags, last): (Set<UInt16>, Entry?) = ([], nil)
         for entry in entries {
@@ -169,7 +169,7 @@ extension AccessList {
         var entries: [Entry] = []
         let isBreak = { (byte: UInt8) in byte == UInt8(ascii: ",") || byte == UInt8(ascii: "\n") }
         for part in text.split(whereSeparator: isBreak) {
-            // What follows '#' says which rights are in effect.
+            // The comment after '#' lists the effective rights.
             let stated = part.prefix { $0 != UInt8(ascii: "#") && $0 != UInt8(ascii: "\t") }
             guard let entry = Self.entry(stated) else { return nil }
             entries.append(entry)

@@ -87,7 +87,8 @@ extension ArchiveEntry.Kind {
 }
 
 extension ArchiveEntry {
-    /// Whether the entry is a hard link to its own path: GNU tar writes one for a file that it was told twice.
+    /// Whether the entry is a hard link to its own path: GNU tar writes one for a file that is named twice on
+    /// its command line.
     package var isLinkToItself: Bool {
         if case .hardLink(path) = kind { true } else { false }
     }

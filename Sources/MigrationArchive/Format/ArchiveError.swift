@@ -94,7 +94,7 @@ extension ArchiveError {
         /// The archive is encrypted, and no key of the right kind was given.
         public static let keyMissing = Code(value: .keyMissing)
 
-        /// The archive is encrypted for others than those whose identities were given.
+        /// The archive is not encrypted for any of the given identities.
         public static let keyRefused = Code(value: .keyRefused)
 
         /// The bytes are neither a migration archive nor a tar file.
@@ -136,7 +136,7 @@ extension ArchiveError {
         /// The name of the code, stable across releases.
         public var description: String { "\(value)" }
 
-        /// Finds the code of a number; `nil` if there is none.
+        /// The code with this number; `nil` if there is none.
         package init?(number: Int) {
             guard let value = Value(rawValue: number) else { return nil }
             self.value = value
@@ -195,7 +195,7 @@ extension ArchiveError {
         }
     }
 
-    /// Whether bytes are not those that were written, so that it is not known where the next entry is.
+    /// Whether bytes differ from those that were written, so that the start of the next entry is unknown.
     var isDamage: Bool { code == .damaged || code == .truncated }
 
     /// The description without the entry's path.

@@ -94,7 +94,7 @@ public struct ArchiveHeader: Hashable, Sendable, Codable {
 ///     comment=export {"compressible":…,"creator":…,"sizeEstimate":…}
 ///
 /// The fingerprint covers the first one alone. Keys and records that are not known are passed over, but
-/// what the key `requires` names must be known to the reader of the archive.
+/// a reader must know everything that the key `requires` names.
 enum GlobalHeader {
     private static let key = [UInt8]("comment".utf8)
     private static let markOfAnyVersion = [UInt8]("migration/".utf8)
@@ -102,7 +102,7 @@ enum GlobalHeader {
     private static let exportMark = [UInt8]("export ".utf8)
 
     /// The bytes that the header's records may take: an activity of 64 KiB in Base64, and 36 KiB for
-    /// all else.
+    /// everything else.
     static let limit = 124 * 1024
 
     /// The records that hold `header`, always in the same bytes.
@@ -201,7 +201,7 @@ enum GlobalHeader {
         return CanonicalJSON(record.value.dropFirst(mark.count))
     }
 
-    /// What `value` is; `nil` where there is none.
+    /// The kind of `value`; `nil` if there is none.
     private static func optional<Value>(
         _ value: CanonicalJSON?,
         _ kind: KeyPath<CanonicalJSON, Value?>
@@ -234,7 +234,7 @@ struct HeaderFrame: Equatable, Sendable {
     /// The frame as it is in the archive.
     let bytes: [UInt8]
 
-    /// What the header says.
+    /// The header that the frame holds.
     let header: ArchiveHeader
 
     /// The bytes of the tar stream in it.

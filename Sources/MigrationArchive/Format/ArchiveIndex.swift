@@ -24,16 +24,16 @@ struct ArchiveIndex: Equatable, Sendable {
 
     static let version: UInt16 = 2
 
-    /// What the number behind the version is; it was 0 in pre-releases of version 2.
+    /// The number after the version; it was 0 in pre-releases of version 2.
     private static let mark: UInt16 = 1
 
-    /// The frames that an index may list, 1 TiB of stream, so that a file can't take any amount of memory.
+    /// The frames that an index may list, 1 TiB of stream, so that a file can't demand unbounded memory.
     static let frameLimit = 1 << 18
 
     /// The most bytes of headers and content that an archive holds.
     static let longestStream = UInt64(frameLimit * FrameFormat.chunkSize)
 
-    /// The frames that the seek table lists on top of those of pieces.
+    /// The frames that the seek table lists besides those of pieces.
     static let listedBesidePieces = 3
 
     private static let fixedSize = 4 + 2 + 2 + 4 + 7 * 8
@@ -44,7 +44,7 @@ struct ArchiveIndex: Equatable, Sendable {
     private let descriptionDigest: [UInt8]
 
     private(set) var frames: [Frame] = []
-    /// The hashes of the pieces; a slice of the bytes that were read, since a copy takes as much memory.
+    /// The hashes of the pieces; a slice of the bytes that were read, because a copy would double the memory.
     private(set) var digests: ArraySlice<UInt8> = []
 
     /// The bytes of the index of entries.
@@ -164,7 +164,7 @@ extension ArchiveIndex {
     /// The bytes that follow the last data frame.
     var encoded: [UInt8] { head + digests + tail }
 
-    /// Whether ``encoded`` is `bytes`; compared in parts, since a copy takes as much as the index.
+    /// Whether ``encoded`` is `bytes`; compared in parts, because a copy would double the memory.
     func isEncoded(as bytes: [UInt8]) -> Bool {
         let (head, tail) = (head, tail)
         let endOfDigests = head.count + digests.count
@@ -203,7 +203,7 @@ extension ArchiveIndex {
         try checkCuts()
     }
 
-    /// Reads the end of an archive, from the integrity frame's first byte to the last byte of all.
+    /// Reads the end of an archive, from the integrity frame's first byte to the archive's last byte.
     init(parsing bytes: [UInt8]) throws(ArchiveError) {
         let damage = ArchiveError(.damaged, "the hashes at the archive's end are damaged")
         guard bytes.count >= 8 + Self.fixedSize,
@@ -259,7 +259,7 @@ extension ArchiveIndex {
         )
     }
 
-    /// Throws unless the pieces are cut as the writer cuts them: all of the same size but the last.
+    /// Throws unless the pieces are cut as the writer cuts them: all of the same size except the last.
     func checkCuts() throws(ArchiveError) {
         for (index, frame) in frames.enumerated() {
             let isLast = index == frames.count - 1

@@ -19,8 +19,8 @@ public struct ArchiveTotals: Hashable, Sendable, Codable {
 
     /// The bytes in all files without pages of zeros, which need no space on a disk.
     ///
-    /// A page is 4,096 bytes from a multiple of 4,096 in the file on. One that lies across two pieces of
-    /// the stream counts as data.
+    /// A page is 4,096 bytes that begin at a multiple of 4,096 in the file. One that lies across two
+    /// pieces of the stream counts as data.
     public var dataBytes: UInt64 = 0
 
     /// Makes totals of an empty archive.
@@ -53,14 +53,14 @@ extension ArchiveTotals {
 /// Counts the whole pages of zeros in a file's content, as it is read piece by piece.
 ///
 /// Pages that lie across two pieces count as data, so the count depends on where pieces end: a
-/// reader that holds fewer of them as holes needs no more room than was counted.
+/// reader that restores fewer of them as holes needs no more space than was counted.
 struct ZeroPageCounter {
     static let pageSize = 4096
 
     private(set) var bytes: UInt64 = 0
     private var offset: UInt64
 
-    /// Counts from `offset` of the content on.
+    /// Starts counting at `offset` of the content.
     init(from offset: UInt64 = 0) { self.offset = offset }
 
     /// Counts the zero pages in `part`, which is all of the content that lies in the next piece.

@@ -3,8 +3,8 @@ internal import MigrationSystem
 /// The places of entries, by which a reader finds one without reading every header.
 ///
 /// The index is a frame of its own between the data frames and the integrity frame, which holds its hash.
-/// It says which entry begins first in each piece, which windows begin in pieces, and behind which pieces
-/// the table of large files lies:
+/// It lists the first entry that begins in each piece, the windows that begin in pieces, and the pieces
+/// that frames of the table of large files follow:
 ///
 ///     entry index = magic size isInTreeOrder:1 0:3 piece... windows:4 window... tables:4 table...
 ///     piece       = block:2 kind:1 flags:1 path:2 path
@@ -12,12 +12,12 @@ internal import MigrationSystem
 ///     table       = piece:4 size:4 sha256:32
 ///
 /// All numbers are little-endian. `block` counts blocks of the tar stream from the piece's start to the
-/// first header in it. The path of a window is the one that a walk leaves first of all in the first window
-/// that begins in the piece. Paths that would make the index large are left out.
+/// first header in it. The path of a window record is the path that a walk leaves first in the first
+/// window that begins in the piece. Paths that would make the index too large are left out.
 struct EntryIndex: Equatable, Sendable {
     /// Where in the tar stream, counted from the first piece, an entry at or below a path can be.
     struct Range: Equatable, Sendable {
-        /// Where an entry begins that comes before all of them; `nil` where they may come first of all.
+        /// Where an entry begins that comes before all of them; `nil` if they may come first in the stream.
         let start: UInt64?
         /// The first window that begins here or later comes after all of them.
         let end: UInt64?
@@ -25,7 +25,7 @@ struct EntryIndex: Equatable, Sendable {
 
     /// A frame of the table of large files.
     struct Table: Equatable, Sendable {
-        /// The piece that it lies behind.
+        /// The piece that it follows.
         let piece: Int
         let size: Int
         let digest: [UInt8]
@@ -55,7 +55,7 @@ struct EntryIndex: Equatable, Sendable {
     static let pathLimit = 1024
 
     /// The bytes that the listed paths of pieces may have, and those of windows, so that an archive can't
-    /// take any amount of memory.
+    /// demand unbounded memory.
     static let pathBytesLimit = 8 << 20
 
     /// The index as it is in the archive.
@@ -92,7 +92,7 @@ extension EntryIndex {
         )
     }
 
-    /// The number of the first window whose path fulfills `condition`, as do those after it.
+    /// The number of the first window whose path meets `condition`, as do all later ones.
     private func firstWindow(where condition: (EntryPath) -> Bool) -> Int {
         var range = 0..<windows.count
         while !range.isEmpty {
@@ -107,7 +107,7 @@ extension EntryIndex {
     }
 
     /// Returns the pieces in which an entry at `path` begins if it isn't a directory and its window is the last
-    /// one that begins in a piece: one for each kind, the likeliest first.
+    /// one that begins in a piece: one for each kind, the most likely first.
     func likelyPieces(of path: EntryPath) -> [Int] {
         let next = firstWindow { path.isLeft(before: $0) }
         guard next > 0 else { return [] }
@@ -137,13 +137,13 @@ extension EntryIndex {
         }
     }
 
-    /// Returns where the first entry begins that begins in piece number `piece` or behind it.
+    /// Returns the start of the first entry that begins in piece number `piece` or later.
     func start(inPieceOrAfter piece: Int) -> UInt64? {
         guard piece < pieces.count else { return nil }
         return (piece..<pieces.count).lazy.compactMap(firstEntry).first
     }
 
-    /// Returns where the first entry begins that begins in `piece`; `nil` if none does.
+    /// Returns the start of the first entry that begins in `piece`; `nil` if none does.
     func firstEntry(inPiece piece: Int) -> UInt64? {
         guard bytes[Int(pieces[piece]) + 2] > 0 else { return nil }
         let block = UInt64(bytes.littleEndian(at: Int(pieces[piece]), as: UInt16.self))
@@ -173,7 +173,7 @@ extension EntryIndex {
 // MARK: - Reading
 
 extension EntryIndex {
-    /// Takes the bytes of an index that must be those which `index` has the hash of.
+    /// Parses the bytes of an index, which must have the hash that `index` lists.
     init(parsing bytes: [UInt8], listedIn index: ArchiveIndex) throws(ArchiveError) {
         guard index.lists(entryIndex: bytes) else {
             throw ArchiveError(.damaged, "the index of entries is not the one that was written")
@@ -181,7 +181,7 @@ extension EntryIndex {
         try self.init(parsing: bytes, frameCount: index.frames.count)
     }
 
-    /// Takes the bytes of an index of `frameCount` data frames.
+    /// Parses the bytes of an index of `frameCount` data frames.
     init(parsing bytes: [UInt8], frameCount: Int) throws(ArchiveError) {
         guard bytes.count >= Self.headSize,
             bytes.count <= Self.sizeLimit(frameCount: frameCount),
@@ -239,7 +239,7 @@ extension EntryIndex {
         tables.append(Table(piece: piece, size: size, digest: digest))
     }
 
-    /// Takes the number of a piece, which is greater than that of the record before.
+    /// Parses the number of a piece, which is greater than that of the record before.
     private func takePieceNumber(
         at position: inout Int,
         after last: Int?
@@ -249,7 +249,7 @@ extension EntryIndex {
         return piece
     }
 
-    /// Takes a path of which the length comes first.
+    /// Parses a path, which follows its length.
     private func takePath(at position: inout Int) throws(ArchiveError) {
         guard position + 2 <= bytes.count else { throw Self.damage }
         let length = Int(bytes.littleEndian(at: position, as: UInt16.self))
@@ -270,8 +270,8 @@ extension EntryIndex {
 
 // MARK: - Building
 
-/// Makes the index of entries, which depends on the entries and their places alone, and the table of
-/// large files, of which never more is held than one frame.
+/// Makes the index of entries, which depends only on the entries and their places, and the table of
+/// large files, of which at most one frame is held in memory.
 struct EntryIndexBuilder: Sendable {
     /// Records of one kind, as they are written.
     private struct Records: Sendable {
@@ -293,18 +293,18 @@ struct EntryIndexBuilder: Sendable {
     private var pieces = Records()
     private var windows = Records()
     private var tables: [EntryIndex.Table] = []
-    /// The piece in which the window began, and the last one of a window that is listed.
+    /// The piece in which the current window began, and that of the last listed window.
     private var windowPiece: Int?
     private var lastWindowPiece = -1
-    /// The piece of the last entry, and what its record says so far.
+    /// The piece of the last entry, and its record so far.
     private var piece = -1
     private var head: [UInt8] = []
     private var headPath: [UInt8] = []
-    /// The records of large files that lie in no frame yet.
+    /// The records of large files that are not in a frame yet.
     private var waiting: [UInt8] = []
 
-    /// Adds `entry`, which begins at `offset` from the first piece, after all others; returns whether a
-    /// window may hold it there.
+    /// Adds `entry`, which begins at `offset` from the first piece, after all others; returns whether
+    /// its window may hold it there.
     mutating func add(_ entry: ArchiveEntry, offset: UInt64, place: WindowPlace) -> Bool {
         let (number, rest) = offset.quotientAndRemainder(dividingBy: UInt64(FrameFormat.chunkSize))
         if Int(number) != piece {
@@ -330,13 +330,13 @@ struct EntryIndexBuilder: Sendable {
     /// Whether the windows come in tree order so far.
     var isAscending: Bool { order.isAscendingSoFar }
 
-    /// The frame of the table of large files that lies behind the piece of the last entry; empty if no
-    /// table follows.
+    /// The frame of the table of large files that follows the piece of the last entry; empty if there
+    /// is none.
     mutating func takeTable() -> [UInt8] {
         waiting.count >= LargeFile.waitingLimit ? takeTable(behind: piece) : []
     }
 
-    /// The frame that lies behind the last piece of all, which is `piece`.
+    /// The frame that follows the very last piece, which is `piece`.
     mutating func takeLastTable(behind piece: Int) -> [UInt8] {
         waiting.isEmpty ? [] : takeTable(behind: piece)
     }

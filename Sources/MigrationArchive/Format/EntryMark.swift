@@ -1,8 +1,8 @@
 internal import MigrationSystem
 
-/// What an archive says of an entry beside the tar stream, in four bytes.
+/// What an archive records about an entry outside the tar stream, in four bytes.
 ///
-/// The marks of the entries whose headers begin in a piece lie in a skippable frame right behind the
+/// The marks of the entries whose headers begin in a piece are in a skippable frame right after the
 /// piece's frame, in the order of the stream. A piece in which no entry begins has no such frame.
 ///
 ///     marks frame = magic size (mark:4)...
@@ -36,13 +36,13 @@ struct EntryMark: Hashable, Sendable {
         rawValue = nanoseconds | (place == .first ? Self.firstInWindow : 0)
     }
 
-    /// Takes a mark as it is in an archive; `nil` if there can be none like it.
+    /// Parses a mark as an archive stores it; `nil` if it isn't valid.
     init?(rawValue: UInt32) {
         guard rawValue & ~Self.firstInWindow < 1_000_000_000 else { return nil }
         self.rawValue = rawValue
     }
 
-    /// Returns `entry`, as its header says it, with what the mark adds; `nil` if it can't be its mark.
+    /// Completes `entry`, as read from its header, by the mark; `nil` if the mark can't belong to it.
     func completing(_ entry: ArchiveEntry) -> ArchiveEntry? {
         if case .hardLink = entry.kind, nanoseconds != 0 { return nil }
         guard nanoseconds != 0 else { return entry }
@@ -74,8 +74,8 @@ extension [EntryMark] {
         return bytes
     }
 
-    /// Reads the frame that lies in `buffer` at `position`, and moves it behind that; nothing but one of the
-    /// table of large files may follow, or lie there in its place.
+    /// Reads the frame in `buffer` at `position`, and moves `position` past it; only a frame of the table of
+    /// large files may follow it, or be there instead.
     init(parsing buffer: FrameBuffer, at position: inout Int) throws(ArchiveError) {
         self.init()
         let damage = ArchiveError(.damaged, "what follows a frame are no times of its entries")

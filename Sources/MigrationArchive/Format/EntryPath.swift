@@ -8,9 +8,9 @@ public struct EntryPath: Hashable, Sendable {
     /// The path's bytes, with no `/` at either end.
     public let bytes: [UInt8]
 
-    /// Makes a path of bytes that are taken as they are.
+    /// Makes a path of bytes, which are kept as they are.
     ///
-    /// - Parameter bytes: The path; that it is one which an archive can hold is checked where it is used.
+    /// - Parameter bytes: The path; whether an archive can hold it is checked where it is used.
     public init(bytes: [UInt8]) {
         self.bytes = bytes
     }
@@ -84,7 +84,7 @@ extension EntryPath {
 
     /// The ``levelHash`` of each directory above this path, from the root down, and of the path itself.
     ///
-    /// One pass makes them: a path may have so many components that one for each would take very long.
+    /// They are computed in one pass: a path may have so many components that a pass for each would take very long.
     package var levelHashes: [Int] {
         var hasher = Hasher()
         return components.map { component in
@@ -99,7 +99,7 @@ extension EntryPath {
         unsafe component.withUnsafeBytes { unsafe hasher.combine(bytes: $0) }
     }
 
-    /// The path of the directory above this one that has the first components, as many as `depth`.
+    /// The path of the directory above this one that consists of the first `depth` components.
     package func ancestor(atDepth depth: Int) -> EntryPath {
         let components = components.prefix(depth)
         return EntryPath(bytes: [UInt8](bytes[..<(components.last?.endIndex ?? 0)]))
@@ -110,7 +110,7 @@ extension EntryPath {
 
 /// The rules for the paths of entries: nothing but names between single slashes.
 enum PathRules {
-    /// Says why `path` can't be the path of an entry, or returns `nil` where it can.
+    /// Returns why `path` can't be the path of an entry; `nil` if it can.
     static func violation(of path: [UInt8]) -> String? {
         if path.isEmpty { return "the path is empty" }
         if path.count > TarFormat.pathLimit { return "the path is longer than 65,535 bytes" }
@@ -135,7 +135,7 @@ enum PathRules {
         }
     }
 
-    /// Says why `target` can't be where a symbolic link leads, or returns `nil` where it can.
+    /// Returns why `target` can't be the target of a symbolic link; `nil` if it can.
     static func violation(ofLinkTarget target: [UInt8]) -> String? {
         if target.isEmpty { return "the link leads nowhere" }
         if target.contains(0) { return "the link's target holds a zero byte" }
@@ -143,14 +143,14 @@ enum PathRules {
         return nil
     }
 
-    /// Says why no file can have an attribute of this name, or returns `nil` where one can.
+    /// Returns why no file can have an attribute of this name; `nil` if one can.
     static func violation(ofAttributeName name: [UInt8]) -> String? {
         if name == ExtendedAttribute.userNamespace { return "an attribute has no name" }
         if name.count > 255 { return "an attribute's name is longer than 255 bytes" }
         return nil
     }
 
-    /// Whether a link at `path` to `target` leads out of the root by its words alone.
+    /// Whether the text of `target` alone leads a link at `path` out of the root.
     static func leadsOut(_ target: [UInt8], from path: EntryPath) -> Bool {
         if target.first == UInt8(ascii: "/") { return true }
         var depth = path.components.count - 1
@@ -167,10 +167,10 @@ enum PathRules {
 }
 
 extension EntryPath {
-    /// Says why this can't be the path of an entry, or returns `nil` where it can.
+    /// Returns why this can't be the path of an entry; `nil` if it can.
     package var violation: String? { PathRules.violation(of: bytes) }
 
-    /// Whether a symbolic link here to `target` leads out of the root by its words alone.
+    /// Whether the text of `target` alone leads a symbolic link here out of the root.
     package func leadsOut(withTarget target: [UInt8]) -> Bool {
         PathRules.leadsOut(target, from: self)
     }
@@ -201,10 +201,10 @@ extension ArchiveEntry {
 
 // MARK: - Order
 
-/// The order in which a walk through a tree meets its paths: a directory before the entries in it,
+/// The order in which a walk through a tree visits its paths: a directory before the entries in it,
 /// the names in a directory in byte order.
 ///
-/// It is the order of the paths' bytes with the slash before every other byte.
+/// It is the order of the paths' bytes, if the slash sorts before every other byte.
 package enum TreeOrder {
     private static let slash = UInt8(ascii: "/")
 
@@ -217,7 +217,7 @@ package enum TreeOrder {
         return left.count < right.count
     }
 
-    /// Whether a walk has done with `left` before it has done with `right`.
+    /// Whether a walk is done with `left` before it is done with `right`.
     static func isLeft(_ left: Span<UInt8>, before right: Span<UInt8>) -> Bool {
         let common = min(left.count, right.count)
         for index in 0..<common where left[index] != right[index] {
@@ -225,14 +225,14 @@ package enum TreeOrder {
             return right[index] != slash && left[index] < right[index]
         }
         if left.count == right.count { return false }
-        // One path may be that of a directory which the other lies in.
+        // One path may be that of a directory that contains the other.
         return left.count > right.count
             ? left[common] == slash : right[common] != slash
     }
 }
 
 extension EntryPath {
-    /// Whether a walk in tree order has done with this path before it has done with `other`: a
+    /// Whether a walk in tree order is done with this path before it is done with `other`: a
     /// directory only after everything in it.
     package func isLeft(before other: EntryPath) -> Bool {
         TreeOrder.isLeft(bytes.span, before: other.bytes.span)
@@ -280,8 +280,10 @@ extension EntryPath {
         return count
     }
 
-    /// Eight bytes from `index` on as a number that orders paths with the same bytes before `index` as
-    /// the tree does; where it is the same for two paths, the paths decide.
+    /// The eight bytes at `index` as a number.
+    ///
+    /// It orders paths that are equal up to `index` as the tree does; if it is the same for two paths, the
+    /// paths decide.
     private func treeStart(from index: Int) -> UInt64 {
         let span = bytes.span
         var start: UInt64 = 0

@@ -8,7 +8,7 @@ package protocol EntryReader: AnyObject {
     /// Where the header of the current entry begins in the tar stream.
     var entryOffset: UInt64 { get }
 
-    /// Where in its window the current entry lies; in another program's archive each has its own.
+    /// Where in its window the current entry lies; in another program's archive each entry has a window of its own.
     var place: WindowPlace { get }
 
     /// The bytes of the current entry's content that the archive holds; the rest are holes.
@@ -19,8 +19,8 @@ package protocol EntryReader: AnyObject {
     /// Everything between the pieces, and between the last one and the entry's size, is zeros.
     func readContent(_ body: (_ offset: UInt64, _ piece: Span<UInt8>) throws -> Void) throws
 
-    /// Passes the content of the current entry to `body` in slices that stay valid after the reader has gone on,
-    /// each with its offset in the file; at least one, even if it is empty.
+    /// Passes the content of the current entry to `body` in slices that stay valid after the reader moves on,
+    /// each with its offset in the file; at least one, which may be empty.
     ///
     /// - Returns: `false` if the content has to be read.
     func takeContent(_ body: (_ offset: UInt64, ContentSlice) throws -> Void) throws -> Bool
@@ -42,15 +42,15 @@ package protocol RestorableArchive: EntryReader {
     /// The operation that restores it.
     var operation: MigrationOperation { get }
 
-    /// Goes on behind what is damaged; returns where, or `nil` where nothing can be read on.
+    /// Resumes after damage; returns where, or `nil` if nothing more can be read.
     ///
-    /// `lost` gets the path of each entry that was passed over, as far as the archive names it elsewhere.
+    /// `lost` gets the path of each entry that was passed over, if the archive names it elsewhere.
     func passOverDamage(naming lost: (EntryPath) throws -> Void) throws -> Continuation?
 }
 
-/// Where reading goes on behind what is damaged.
+/// Where reading resumes after damage.
 package struct Continuation: Equatable {
-    /// The path of the next entry, as far as the archive names it elsewhere.
+    /// The path of the next entry, if the archive names it elsewhere.
     package let path: EntryPath?
 
     package init(at path: EntryPath?) {
@@ -69,11 +69,11 @@ package struct EntryOmission: Hashable, Sendable {
         case owners
         /// Set-user-id, set-group-id or sticky bits.
         case specialPermissions(UInt16)
-        /// The time of the last change, which the destination can't hold: the one that is there.
+        /// The time of the last change, which the destination can't hold, and the one that it got instead.
         case modificationTime(FileTime, stored: FileTime)
         /// A link that leads out of the destination, omitted on request.
         case externalLink(target: [UInt8])
-        /// The entry itself, because its path belongs to the destination and not to the data.
+        /// The entry itself, because its path is reserved for the destination.
         case reserved
         /// The entry itself, or all entries from it on, because of the damage that the text describes.
         case damaged(String)

@@ -40,12 +40,12 @@ extension ExtraMetadata {
         self = value
     }
 
-    /// The owner that an entry has of a file with `status`; `nil` where owners are not held.
+    /// The owner for the entry of a file with `status`; `nil` if owners are not archived.
     package func owner(of status: FileStatus) -> FileOwner? {
         contains(.owners) ? FileOwner(user: status.owner, group: status.group) : nil
     }
 
-    /// Whether an archive that holds this carries an attribute of files by the name `name`.
+    /// Whether an archive that holds this carries the attribute `name` of files.
     package func includesAttribute(_ name: [UInt8]) -> Bool {
         if ExtendedAttribute.isOfUser(name) { return true }
         return contains(AccessList.Kind(attributeName: name) == nil ? .attributes : .accessLists)
@@ -71,6 +71,6 @@ extension ArchiveEntry {
 }
 
 extension FileOwner {
-    /// Whether both numbers are ones that a file can have: the last one stands for none (chown(2)).
+    /// Whether a file can have both numbers: the largest one stands for none (chown(2)).
     var isStorable: Bool { user != .max && group != .max }
 }

@@ -3,14 +3,14 @@ internal import MigrationSystem
 
 /// The constants of the frames that an archive is made of (RFC 8878, and the zstd seekable format).
 enum FrameFormat {
-    /// The bytes of the tar stream in every data frame but the last, which holds the rest.
+    /// The bytes of the tar stream in every data frame except the last, which holds the rest.
     static let chunkSize = 4 << 20
 
-    /// The bytes that a compressed frame may take, with what lies behind it.
+    /// The bytes that a compressed frame may take, with the frames that belong to it.
     static let largestCompressedSize =
         ZSTD_compressBound(chunkSize) + 1024 + largestTrailerSize
 
-    /// The most bytes of the frames behind a piece's: its marks, and the table of large files.
+    /// The most bytes of the frames that follow a piece's: its marks, and the table of large files.
     static let largestTrailerSize = EntryMark.frameSizeLimit + LargeFile.frameSizeLimit
 
     /// The first four bytes of a zstd frame, little-endian.
@@ -54,8 +54,8 @@ package enum ArchiveThreads {
     /// The most that a client can ask for.
     package static let limit = 64
 
-    /// Returns the number that was asked for, else one for each processor that this process may use, and no
-    /// more than have room.
+    /// Returns the number that was asked for, else one for each processor that this process may use, but no
+    /// more than its memory allows.
     package static func count(requested: Int?) -> Int {
         let count = min(max(1, requested ?? ControlGroup.availableProcessors), limit)
         return min(count, AddressSpace.threadLimit ?? count)
@@ -74,9 +74,9 @@ final class FrameBuffer: @unchecked Sendable {
         count in count = FrameFormat.largestCompressedSize
     }
     var count = 0
-    /// The marks of the entries whose headers begin in the content; `nil` if nothing is said of them.
+    /// The marks of the entries whose headers begin in the content; `nil` if they are unknown.
     var marks: [EntryMark]?
-    /// The frame of the table of large files that lies behind the piece; empty if there is none.
+    /// The frame of the table of large files that follows the piece; empty if there is none.
     var table: [UInt8] = []
 
     /// Bytes of the tar stream that still fit.
@@ -84,10 +84,10 @@ final class FrameBuffer: @unchecked Sendable {
 }
 
 extension FrameBuffer {
-    /// Lends the content from `start` on.
+    /// Lends the content that begins at `start`.
     ///
-    /// Code that passes the buffer on must not keep the array itself: the next one to write into it
-    /// would have to copy it first.
+    /// Code that passes the buffer on must not keep the array itself, or the next write into it
+    /// copies it first.
     func withContent<Result, Failure: Error>(
         from start: Int = 0,
         _ body: (Span<UInt8>) throws(Failure) -> Result
@@ -111,11 +111,11 @@ extension FrameBuffer {
     }
 }
 
-/// Used buffers that are kept for the next chunks, which then need no new memory.
+/// Used buffers, kept so that the next chunks need no new memory.
 struct FrameBufferPool: Sendable {
     private let free = Monitor<[FrameBuffer]>([])
 
-    /// Hands out a buffer that was kept, or a new one; either holds nothing.
+    /// Hands out a kept buffer, or a new one; either is empty.
     func take() -> FrameBuffer {
         let buffer = free.withLock { $0.popLast() } ?? FrameBuffer()
         buffer.count = 0
@@ -124,7 +124,7 @@ struct FrameBufferPool: Sendable {
         return buffer
     }
 
-    /// Keeps a buffer that was used up; any thread may give it back.
+    /// Keeps a used buffer; any thread may give it back.
     func keep(_ used: FrameBuffer) {
         free.withLock { $0.append(used) }
     }

@@ -3,7 +3,7 @@ internal import MigrationSystem
 /// One record of the table of large files: all that the file's headers say, and their place.
 ///
 /// The table lets a reader list files of over 64 KiB without the pieces that hold them. It is written in
-/// frames of its own, each behind the piece in which its last file begins.
+/// frames of its own, each after the piece in which its last file begins.
 ///
 ///     table frame = magic size record...
 ///     record      = start:8 size:8 seconds:8 mark:4 permissions:2 path:2 attributes:2 path attributes
@@ -72,8 +72,8 @@ struct LargeFile: Equatable, Sendable {
 // MARK: - Reading
 
 extension LargeFile {
-    /// Takes the record at `position` of `bytes`, and moves the position behind it; `nil` where there can
-    /// be none like it.
+    /// Parses the record at `position` of `bytes`, and moves the position past it; `nil` if it isn't
+    /// valid.
     private init?(in bytes: [UInt8], at position: inout Int, holding extra: ExtraMetadata) {
         let first = position
         guard first + Self.headSize <= bytes.count,
@@ -108,7 +108,7 @@ extension LargeFile {
         position = end
     }
 
-    /// Whether what lies in `buffer` from `start` to the end is one frame of the table.
+    /// Whether `buffer` from `start` to its end is one frame of the table.
     static func isFrame(in buffer: FrameBuffer, from start: Int) -> Bool {
         let size = buffer.count - start - frameHeadSize
         return size > 0 && size <= frameSizeLimit - frameHeadSize
@@ -116,7 +116,7 @@ extension LargeFile {
             && buffer.bytes.littleEndian(at: start + 4) == UInt32(size)
     }
 
-    /// Reads the files in `frame`, whose order is that of the stream.
+    /// Reads the files in `frame`, in the order of the stream.
     static func files(
         in frame: [UInt8],
         holding extra: ExtraMetadata

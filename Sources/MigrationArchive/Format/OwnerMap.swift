@@ -11,13 +11,13 @@ public struct OwnerMap: Hashable, Sendable {
     /// Makes a map that changes nothing.
     public init() {}
 
-    /// The user that stands for `user` here.
+    /// The user that restored entries get in place of `user`.
     func user(_ user: UInt32) -> UInt32 { users[user] ?? user }
 
-    /// The group that stands for `group` here.
+    /// The group that restored entries get in place of `group`.
     func group(_ group: UInt32) -> UInt32 { groups[group] ?? group }
 
-    /// The owner that stands for `owner` here.
+    /// The owner that restored entries get in place of `owner`.
     func owner(_ owner: FileOwner) -> FileOwner {
         FileOwner(user: user(owner.user), group: group(owner.group))
     }

@@ -145,7 +145,7 @@ enum PaxKey {
         return name
     }
 
-    /// A number in decimal digits and nothing else; `nil` if it is not one or greater than 2^63 - 1.
+    /// A number of decimal digits only; `nil` if it isn't one, or is greater than 2^63 - 1.
     static func number(_ text: [UInt8]) -> UInt64? {
         guard !text.isEmpty, text.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")) ~= $0 })
         else { return nil }
@@ -180,7 +180,7 @@ enum PaxTime {
             return Int64(exactly: seconds).map { FileTime(seconds: $0, nanoseconds: fraction) }
         }
         let total = fraction + (hasMore ? 1 : 0)
-        // Counted down from -1, so that the least number of seconds needs no room beyond it.
+        // Counted down from -1, so that the smallest number of seconds doesn't overflow.
         let (steps, forward) = total == 0 ? (seconds, 0) : (seconds + 1, 1_000_000_000 - total)
         guard steps > 0 else { return FileTime(seconds: 0) }
         return Int64(exactly: steps - 1).map { FileTime(seconds: -1 - $0, nanoseconds: forward) }

@@ -2,7 +2,7 @@ internal import MigrationSystem
 
 /// The owner and the attributes of an entry, as pax records state them.
 struct RecordedMetadata {
-    /// The numbers that records give; `nil` for one that stands in the header's own field.
+    /// The numbers in the records; `nil` for one that is in the header's own field.
     private(set) var user: UInt32?
     private(set) var group: UInt32?
 
@@ -11,7 +11,7 @@ struct RecordedMetadata {
 
     private let extra: ExtraMetadata
 
-    /// Makes an empty one; records may add what an archive with `extra` holds.
+    /// Makes an empty one; records may add the metadata that `extra` names.
     init(holding extra: ExtraMetadata) {
         self.extra = extra
     }

@@ -3,7 +3,7 @@ internal import MigrationSystem
 
 /// A frame of raw blocks (RFC 8878, 3.1.1), for content that compression would not make smaller.
 ///
-/// The content is written from where it lies in memory; only the bytes around its blocks are made.
+/// The content is written in place; only the bytes around its blocks are new.
 struct StoredFrame {
     private let content: FrameBuffer
     /// The bytes before, between and after the blocks, one after another.

@@ -3,7 +3,7 @@ protocol ChunkSource: AnyObject {
     /// The bytes of the whole stream, where they are known beforehand.
     var streamSize: UInt64? { get }
 
-    /// How much of the archive lies before the next chunk, if chunks can be passed over.
+    /// How much of the archive precedes the next chunk, if chunks can be skipped.
     var archivePosition: UInt64? { get }
 
     /// Returns the next chunk, or `nil` at the end of the stream; the chunk belongs to the caller.
@@ -16,8 +16,8 @@ protocol ChunkSource: AnyObject {
     /// returns how many were skipped.
     func skip(_ count: UInt64) -> UInt64
 
-    /// Continues with the chunk that holds the byte at `offset` of the stream, wherever that is; returns
-    /// where the chunk begins, or `nil` if the source can only be read in order.
+    /// Continues with the chunk that holds the byte at `offset` of the stream, before or after the last
+    /// one; returns where the chunk begins, or `nil` if the source can only be read in order.
     func seek(to offset: UInt64) -> UInt64?
 
     /// Ends the stream early and frees its resources.
@@ -50,7 +50,7 @@ final class StreamChunk: @unchecked Sendable {
     }
 }
 
-/// The content of an entry where it lies in memory, which stays as it is while this is held.
+/// The content of an entry in memory, which stays valid while this is held.
 package struct ContentSlice: Sendable {
     let chunk: StreamChunk
     let range: Range<Int>

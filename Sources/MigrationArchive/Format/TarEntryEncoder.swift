@@ -1,6 +1,6 @@
 internal import MigrationSystem
 
-/// Turns entries into header blocks, always the same ones for the same entry.
+/// Turns entries into header blocks, always the same for the same entry.
 ///
 /// Headers hold times in whole seconds; an ``EntryMark`` has the rest.
 ///
@@ -84,7 +84,7 @@ struct TarEntryEncoder {
         number ?? 0 <= TarFormat.largestOwner
     }
 
-    /// What the header's own field holds: 0 for a number that stands in a record.
+    /// The value of the header's own field: 0 if a record holds the number.
     private static func field(_ number: UInt32?) -> UInt32 {
         fits(number) ? number ?? 0 : 0
     }
@@ -174,7 +174,7 @@ extension TarEntryEncoder {
         return nil
     }
 
-    /// The name that an old reader sees if only the extended header holds the real one.
+    /// The name for old readers, if only the extended header holds the real one.
     private static func placeholder(for name: [UInt8]) -> [UInt8] {
         name.prefix(100).map { $0 < 0x80 ? $0 : UInt8(ascii: "_") }
     }
@@ -192,7 +192,7 @@ extension TarEntryEncoder {
     static func append(_ attributes: [ExtendedAttribute], to output: inout [UInt8]) {
         for attribute in attributes {
             if let kind = AccessList.Kind(attributeName: attribute.name) {
-                // The writer and the reader have checked it.
+                // The writer and the reader have already checked it.
                 let text = AccessList(attributeValue: attribute.value)?.text ?? []
                 PaxRecords.append(key: kind.keyword, value: text, to: &output)
             } else {

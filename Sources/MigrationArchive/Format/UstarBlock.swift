@@ -29,7 +29,7 @@ package struct UstarBlock {
 
     package subscript(index: Int) -> UInt8 { bytes[index] }
 
-    /// Takes `piece` as the bytes from `start` on.
+    /// Writes `piece` at `start`.
     mutating func copy(_ piece: Span<UInt8>, to start: Int) {
         var span = bytes.mutableSpan
         span.copy(piece, to: start)
@@ -87,7 +87,7 @@ extension UstarBlock {
         }
     }
 
-    /// Writes digits that fill the field but for its last byte, which stays zero.
+    /// Writes digits that fill the field except for its last byte, which stays zero.
     private static func setOctal(
         _ value: UInt64,
         at field: Range<Int>,
@@ -151,9 +151,9 @@ extension UstarBlock {
     /// Whether the magic is that of POSIX, whose headers have a prefix field.
     package var isPOSIX: Bool { text(at: Field.magic) == [UInt8]("ustar".utf8) }
 
-    /// A number in octal with spaces or zeros around it, blank counting as 0; `nil` if it is not one.
+    /// A number in octal with spaces or zeros around it; a blank field is 0.
     ///
-    /// After the digits all must be blank, or only the first byte if `thenBlank` is `false`.
+    /// The result is `nil` if it isn't a number. Everything after the digits must be blank, or only the first byte if `thenBlank` is `false`.
     func octal(at field: Range<Int>, thenBlank: Bool = true) -> UInt64? {
         var index = field.lowerBound
         while index < field.upperBound, bytes[index] == UInt8(ascii: " ") { index += 1 }
@@ -173,7 +173,7 @@ extension UstarBlock {
         return value
     }
 
-    /// A number in octal or, with its first bit set, in base 256; `nil` if it is not one or too large.
+    /// A number in octal or, with its first bit set, in base 256; `nil` if it isn't a number, or is too large.
     package func number(at field: Range<Int>) -> Int64? {
         let first = bytes[field.lowerBound]
         guard first & 0x80 != 0 else {
@@ -193,7 +193,7 @@ extension UstarBlock {
 }
 
 extension [UInt8] {
-    /// Puts the bytes of `block` in the place of as many at `start`.
+    /// Replaces the bytes at `start` by those of `block`.
     mutating func replaceBlock(at start: Int, with block: UstarBlock) {
         var target = mutableSpan
         target.copy(block.bytes.span, to: start)
@@ -205,7 +205,7 @@ extension [UInt8] {
     }
 }
 
-/// The kind of an entry, as the header's type flag says it.
+/// The kind of an entry, by the header's type flag.
 package enum TypeFlag {
     package static let regular = UInt8(ascii: "0")
     package static let regularOfOldTar: UInt8 = 0

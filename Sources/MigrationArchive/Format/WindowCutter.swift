@@ -2,9 +2,9 @@ internal import MigrationSystem
 
 /// Cuts the entries of a tree into windows, each as full as it may be.
 ///
-/// Entries come as a walk through the tree leaves them: names in byte order, and a directory once
-/// everything in it has come (``EntryPath/isLeft(before:)``). A window ends where the next entry has
-/// no room in it, so that where windows begin depends on the tree alone.
+/// Entries come in the order in which a walk through the tree leaves them: names in byte order, and
+/// a directory after everything in it (``EntryPath/isLeft(before:)``). A window ends when the next
+/// entry doesn't fit, so the windows depend on the tree alone.
 package struct WindowCutter: Sendable {
     /// What an entry, or a window, takes of the room in a window.
     package struct Share: Equatable, Sendable {
@@ -58,7 +58,7 @@ package struct WindowCutter: Sendable {
     /// Begins before the first entry.
     package init() {}
 
-    /// Takes the next entry; returns whether it begins a window.
+    /// Adds the next entry; returns whether it begins a window.
     package mutating func take(_ share: Share) -> Bool {
         let isFirst = window.entries == 0
         let grown = window + share
@@ -73,8 +73,8 @@ package struct WindowCutter: Sendable {
 
 /// Where in its window an entry lies.
 package enum WindowPlace: Sendable {
-    /// The window begins with it.
+    /// It is the first entry of its window.
     case first
-    /// Others of its window come before it.
+    /// It isn't the first entry of its window.
     case further
 }

@@ -1,7 +1,9 @@
-/// The place of an entry in its window, which puts like beside like so that it compresses well.
+/// The place of an entry in its window.
+///
+/// Similar entries lie next to each other, so that they compress well.
 ///
 /// Symbolic links come first, then files, then hard links, then directories, the deepest first: so
-/// every link comes after what it leads to, and every directory after what is in it. Within a kind,
+/// every hard link follows its target, and every directory follows its content. Within a kind,
 /// entries are in the order of their extensions, then of their names, then of their whole paths, each
 /// compared as bytes.
 package struct WindowKey: Comparable, Sendable {
@@ -11,7 +13,7 @@ package struct WindowKey: Comparable, Sendable {
 
     /// The few bytes that decide most comparisons; copying them counts no references.
     package struct Start: Equatable, Sendable {
-        /// The kind, and for a directory how deep it does not lie.
+        /// The kind, and for a directory the inverse of its depth.
         fileprivate let group: UInt32
         /// The first bytes of the extension and of the name.
         fileprivate let extensionStart: UInt64
@@ -23,7 +25,7 @@ package struct WindowKey: Comparable, Sendable {
             if extensionStart != other.extensionStart {
                 return extensionStart < other.extensionStart
             }
-            // Equal starts decide nothing where an extension may go on behind them.
+            // Equal starts decide nothing if an extension may continue after them.
             if extensionStart & 0xFF != 0 || nameStart == other.nameStart { return nil }
             return nameStart < other.nameStart
         }
@@ -71,7 +73,7 @@ package struct WindowKey: Comparable, Sendable {
             ) ?? precedes(leftPath, rightPath) ?? false
     }
 
-    /// The bytes behind the last dot, which is not the first byte of the name.
+    /// The bytes after the last dot, if that isn't the first byte of the name.
     private static func fileExtension(of name: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
         guard let dot = name.lastIndex(of: UInt8(ascii: ".")), dot > name.startIndex else {
             return []

@@ -1,9 +1,9 @@
-/// Follows the entries of an archive as they lie in its windows.
+/// Checks the order of an archive's entries in its windows.
 ///
-/// It tells whether each entry may follow the one before it, and in the end whether the archive is in
-/// tree order. It remembers two windows' bounds and no more, however many entries there are.
+/// It checks that each entry may follow the one before it, and knows at the end whether the archive
+/// is in tree order. It remembers only the bounds of two windows, however many entries there are.
 package struct WindowOrder: Sendable {
-    /// What is remembered of a window, and of its first and last entry in tree order.
+    /// The bounds of a window: its first and last entry in tree order.
     private struct Window {
         var share = WindowCutter.Share()
         var lastKey: WindowKey
@@ -21,7 +21,7 @@ package struct WindowOrder: Sendable {
     /// Begins before the first entry.
     package init() {}
 
-    /// Takes the next entry; returns whether a window may hold it where it lies.
+    /// Adds the next entry; returns whether its window may hold it at this place.
     package mutating func take(
         _ kind: ArchiveEntry.Kind,
         at path: EntryPath,

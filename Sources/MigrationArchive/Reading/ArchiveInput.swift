@@ -47,7 +47,7 @@ package final class ArchiveInput {
     /// Bytes that were looked at and not consumed.
     private var buffered: Int { buffer.count - start }
 
-    /// Makes at least `count` bytes ready to be looked at, fewer only at the end; returns how many are.
+    /// Makes at least `count` bytes available to look at, fewer only at the end; returns how many there are.
     package func lookAhead(_ count: Int) throws -> Int {
         while buffered < count && !isAtEnd {
             if start > 0 {
@@ -83,7 +83,7 @@ package final class ArchiveInput {
         return read
     }
 
-    /// Reads `count` bytes into `target` from `index`; the input ending before them is truncation.
+    /// Reads `count` bytes into `target` from `index`; it is an error if the input ends before.
     package func readExactly(into target: inout [UInt8], from index: Int, count: Int) throws {
         var done = 0
         while done < count {
@@ -114,7 +114,7 @@ package final class ArchiveInput {
 // MARK: - Random access
 
 extension ArchiveInput {
-    /// Goes on reading at `offset` of the file.
+    /// Continues reading at `offset` of the file.
     func seek(to offset: UInt64) {
         (buffer, start, isAtEnd) = ([], 0, false)
         position = offset
@@ -135,7 +135,7 @@ extension ArchiveInput {
 
 /// The end of an archive file, which is read before the rest of it.
 extension ArchiveInput {
-    /// Passes over the frame that the archive must begin with.
+    /// Skips the frame that the archive must begin with.
     func pass(_ frame: HeaderFrame) throws {
         var bytes = [UInt8](repeating: 0, count: frame.bytes.count)
         try readExactly(into: &bytes, from: 0, count: bytes.count)
@@ -169,7 +169,7 @@ extension ArchiveInput {
         return index
     }
 
-    /// Reads the index of entries from where `index` says that it lies.
+    /// Reads the index of entries at the place that `index` gives.
     func readEntryIndex(listedIn index: ArchiveIndex) throws(ArchiveError) -> EntryIndex {
         let size = Int(index.entryIndexSize)
         guard size <= EntryIndex.sizeLimit(frameCount: index.frames.count) else {

@@ -15,7 +15,7 @@ package struct ContentPieces: Sendable {
         let chunkSize = UInt64(FrameFormat.chunkSize)
         let size = min(size, ArchiveIndex.longestStream)
         let first = Int((start + chunkSize - 1) / chunkSize)
-        // The last piece of all has the end of the stream in it.
+        // The very last piece also contains the end of the stream.
         let last = index.frames.count - 1
         let end = min(Int((start + TarFormat.padded(size)) / chunkSize), last)
         numbers = first..<max(first, end)
@@ -39,14 +39,14 @@ package struct ContentPiece: Sendable {
     /// Where in the content the piece begins.
     package let offset: UInt64
 
-    /// How much content is in it; padding follows where that is less than a piece.
+    /// How much content is in it; padding follows if that is less than a piece.
     package let count: Int
 
     fileprivate let digest: ArraySlice<UInt8>
 
     private static let padding = [UInt8](repeating: 0, count: TarFormat.blockSize)
 
-    /// Whether `file` has the same content in the same place, by the hash of the piece; `buffer` takes
+    /// Whether `file` has the same content in the same place, by the hash of the piece; `buffer` holds
     /// a part of it at a time.
     package func holds(
         contentOf file: borrowing FileDescriptor,

@@ -20,7 +20,7 @@ struct FrameDecompressor: ~Copyable {
         _ = unsafe ZSTD_freeDCtx(context)
     }
 
-    /// Opens the piece in `sealed`, its frame and what lies behind it, into `piece`.
+    /// Decompresses the piece in `sealed`, with the frames that follow its own, into `piece`.
     ///
     /// - Returns: The hash of the piece.
     mutating func open(

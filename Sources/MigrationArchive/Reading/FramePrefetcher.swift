@@ -5,9 +5,9 @@ internal import MigrationSystem
 ///
 /// From a pipe one thread at a time reads; from a file each thread reads its own frame.
 final class FramePrefetcher: ChunkSource {
-    /// The chunks that may be in use on top of those that are read ahead.
+    /// The chunks that may be in use besides those that are read ahead.
     ///
-    /// One is under the reader's cursor, and the files of another are being made.
+    /// One is being read, and files are being written from another.
     private static let chunksInUse = 2
 
     private let source: FrameSource
@@ -65,7 +65,7 @@ final class FramePrefetcher: ChunkSource {
     var entryIndex: EntryIndex? { source.entryIndex }
 
     /// Throws unless the archive's end lists exactly the frames that were seen; those of pieces are compared
-    /// one by one where the end is known from the start.
+    /// one by one if the end is known from the start.
     private func checkIndex() throws {
         if let entryIndex = source.entryIndex, entryIndex.tables != seenTables {
             throw ArchiveError(.damaged, "the table of large files is not the one that was written")
@@ -82,12 +82,12 @@ private struct OpenedFrame: Sendable {
     let content: FrameBuffer
     let listing: ArchiveIndex.Frame
     let digest: [UInt8]
-    /// The frame of the table of large files that lies behind it.
+    /// The frame of the table of large files that follows it.
     let table: EntryIndex.Table?
 }
 
 extension ArchiveError {
-    /// The content of frame `number` does not have the hash that it should.
+    /// The content of frame `number` has the wrong hash.
     static func damagedPiece(_ number: Int) -> ArchiveError {
         ArchiveError(.damaged, "piece \(number) is not the one that was written")
     }

@@ -56,7 +56,7 @@ final class FrameSeeker: ChunkSource {
 
     var archivePosition: UInt64? { nextOffset }
 
-    /// Goes on behind the next frame.
+    /// Skips the next frame.
     func passFrame() {
         nextOffset += UInt64(index.frames[next].compressedSize)
         next += 1

@@ -1,6 +1,6 @@
 internal import MigrationSystem
 
-/// A frame as it is in the archive, which is yet to be checked and opened.
+/// A frame as the archive stores it, not yet checked or decompressed.
 struct SealedFrame: Sendable {
     let number: Int
     let contentSize: Int
@@ -16,7 +16,7 @@ struct SealedFrame: Sendable {
 /// From a pipe frames are found by walking their blocks (RFC 8878, 3.1.1), and the index comes last.
 ///
 /// Safe because one thread at a time asks for the next frame, and looks at the index after the last
-/// one; what several threads use at once doesn't change.
+/// one; everything that several threads use at once is constant.
 final class FrameSource: @unchecked Sendable {
     private let input: ArchiveInput
     /// The frame that the archive begins with.
@@ -32,7 +32,7 @@ final class FrameSource: @unchecked Sendable {
     /// The index of entries, once ``index`` is known and every frame was read.
     private(set) var entryIndex: EntryIndex?
 
-    /// Reads what follows `header` in `input`.
+    /// Reads the part of `input` after `header`.
     init(
         reading input: ArchiveInput,
         after header: HeaderFrame,
@@ -90,7 +90,7 @@ final class FrameSource: @unchecked Sendable {
     /// Whether the hashes of the pieces are known before the end.
     var isIndexed: Bool { expected != nil }
 
-    /// The hash that piece `number` must have, where it is known before the end.
+    /// The hash that piece `number` must have, if it is known before the end.
     func expectedDigest(of number: Int) -> ArraySlice<UInt8>? {
         expected?.digest(of: number)
     }
@@ -159,11 +159,11 @@ final class FrameSource: @unchecked Sendable {
 
 // MARK: - Walking a frame
 
-/// Finds where a data frame ends by its header and its blocks, and refuses forms that archives don't use.
+/// Finds the end of a data frame by its header and its blocks, and refuses forms that archives don't use.
 enum FrameWalk {
     /// Walks the frame at the start of `buffer`; `provide` makes sure that its bytes up to an index are there.
     ///
-    /// - Returns: Where the frame ends, and the bytes of its content by its own account.
+    /// - Returns: The end of the frame, and the size of its content that it claims.
     static func walk(
         _ buffer: FrameBuffer,
         _ provide: (_ end: Int) throws -> Void
@@ -198,8 +198,8 @@ enum FrameWalk {
         return (end, contentSize)
     }
 
-    /// Finds where the frame ends that `buffer` begins with, which must be of the form that archives use
-    /// and have `contentSize` bytes of content by its own account.
+    /// Finds the end of the frame that `buffer` begins with, which must be of the form that archives
+    /// use, and claim `contentSize` bytes of content.
     static func end(of buffer: FrameBuffer, contentSize: Int) throws(ArchiveError) -> Int {
         do {
             let walked = try walk(buffer) { end in

@@ -1,6 +1,6 @@
 internal import MigrationSystem
 
-/// Finds entries in the table of large files, of which it holds one frame at a time.
+/// Finds entries in the table of large files; one frame at a time is in memory.
 ///
 /// The table only repeats the headers. A reader that needs a file's content reads the header too.
 final class LargeFileTable {
@@ -11,7 +11,7 @@ final class LargeFileTable {
     private var known: EntryIndex?
     /// The piece that was asked about last, and whether the table holds all that begins in it.
     private var asked = (piece: -1, isListed: false)
-    /// The frame that was read last, and where the piece ends that it lies behind.
+    /// The frame that was read last, and the end of the piece that it follows.
     private var files: [LargeFile] = []
     private var table = -1
     private var piece = 0
@@ -59,10 +59,10 @@ final class LargeFileTable {
         return nil
     }
 
-    /// Passes to `body` what the archive's end says of the entries that begin in `range` of the stream: the
+    /// Passes to `body` the paths of entries in `range` of the stream that the archive's end names: the
     /// path of each large file, and that of the first entry of each piece.
     ///
-    /// Frames of the table that are damaged are passed over.
+    /// Damaged frames of the table are skipped.
     func forEachPath(in range: Range<UInt64>, _ body: (EntryPath) throws -> Void) throws {
         let index = try index()
         let chunk = UInt64(FrameFormat.chunkSize)
@@ -80,7 +80,7 @@ final class LargeFileTable {
             guard let start = index.firstEntry(inPiece: piece), range.contains(start),
                 let path = index.firstPath(inPiece: piece)
             else { continue }
-            // A frame that is damaged has named nothing.
+            // A damaged frame names nothing.
             if (try? file(at: start)) == nil { try body(path) }
         }
     }
@@ -97,7 +97,7 @@ final class LargeFileTable {
         for file in files { try body(file) }
     }
 
-    /// The number of the first frame that lies behind `piece` or a later one.
+    /// The number of the first frame that follows `piece` or a later one.
     static func table(of piece: Int, in tables: [EntryIndex.Table]) -> Int? {
         var range = 0..<tables.count
         while !range.isEmpty {

@@ -7,9 +7,9 @@ internal import MigrationSystem
 final class PiecePrefetcher: ChunkSource {
     /// The pieces that are opened ahead.
     enum Selection {
-        /// For a list: those in which entries begin that the table of large files does not hold.
+        /// For a list: those in which an entry begins that isn't in the table of large files.
         case headers
-        /// For all entries: those that don't hold content alone.
+        /// For all entries: those that hold more than content.
         case entries
     }
 
@@ -33,7 +33,7 @@ final class PiecePrefetcher: ChunkSource {
     private let contents = FrameBufferPool()
     /// Started with the first piece.
     private var step: OrderedStep<Place, OpenedPiece>?
-    /// A piece that lies behind the one that was asked for last.
+    /// A piece after the one that was asked for last.
     private var waiting: OpenedPiece?
 
     init(
@@ -128,7 +128,7 @@ final class PiecePrefetcher: ChunkSource {
 }
 
 extension FrameBuffer {
-    /// Throws unless the frame of the table of large files behind the piece is the one that is listed.
+    /// Throws unless the frame of the table of large files after the piece is the listed one.
     fileprivate func checkTable(
         ofPiece number: Int,
         in tables: [EntryIndex.Table]

@@ -5,7 +5,7 @@
 final class SelectedEntryReader: EntryReader {
     /// A part of the stream that is read.
     fileprivate struct Part {
-        /// Where reading begins; `nil` at the first entry of all.
+        /// Where reading begins; `nil` for the first entry of the archive.
         let start: UInt64?
         let end: End
 
@@ -26,11 +26,11 @@ final class SelectedEntryReader: EntryReader {
     private var parts: ArraySlice<Part> = []
     /// What is being read.
     private var part: Part?
-    /// Whether an entry was read of it.
+    /// Whether an entry of it was read.
     private var hasBegun = false
     /// The paths that may still come; nothing lies below a file.
     private var awaited: Set<EntryPath>
-    /// The paths of entries that were returned, if they may be met again.
+    /// The paths of returned entries, if they may occur again.
     private var returned: Set<EntryPath> = []
 
     init(reading reader: StrictTarReader, index: EntryIndex, paths: [EntryPath]) throws {
@@ -165,12 +165,12 @@ final class SelectedEntryReader: EntryReader {
 }
 
 extension SelectedEntryReader.Part {
-    /// Where the entry begins that alone is read.
+    /// The start of the only entry that is read.
     fileprivate var entry: (offset: UInt64, path: EntryPath)? {
         if case .entry(let offset, let path) = end { (offset, path) } else { nil }
     }
 
-    /// Whether the entry at `offset`, which has `place` in its window, lies behind the part.
+    /// Whether the entry at `offset`, which has `place` in its window, lies after the part.
     fileprivate func ends(before offset: UInt64, _ place: WindowPlace) -> Bool {
         switch end {
         case .window(let end): end.map { place == .first && offset >= $0 } ?? false

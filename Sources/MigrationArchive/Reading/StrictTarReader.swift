@@ -3,7 +3,7 @@ internal import MigrationSystem
 /// Reads the tar stream of a migration archive, which must be exactly as the writer writes it.
 ///
 /// Each header is read, turned into an entry, and encoded again; the two must be the same bytes. With the
-/// table of large files, a piece in which no other entry begins is not read before a content in it is.
+/// table of large files, a piece in which no other entry begins is read only when content in it is.
 final class StrictTarReader: EntryReader {
     private let stream: TarStream
     private let table: LargeFileTable?
@@ -15,7 +15,7 @@ final class StrictTarReader: EntryReader {
     private var current: ArchiveEntry?
     /// Whether the current entry is known from the table alone.
     private var isListed = false
-    /// Where the next header begins, if the stream is not to be read up to there.
+    /// Where the next header begins, if the stream up to there is skipped.
     private var pending: UInt64?
     /// The piece in which the last entry begins, and how many begin in it so far.
     private var counted = (piece: -1, entries: 0)
@@ -29,13 +29,13 @@ final class StrictTarReader: EntryReader {
     private var isInWindow = true
     var storedSize: UInt64 { current?.contentSize ?? 0 }
 
-    /// How much was read so far; bytes of data are counted only where all content is read.
+    /// The totals so far; bytes of data are counted only if all content is read.
     private(set) var totals = ArchiveTotals()
 
-    /// Whether content is read even where nobody asks for it, so that pages of zeros can be counted.
+    /// Whether content is read even if it isn't asked for, so that pages of zeros can be counted.
     private let readsAllContent: Bool
 
-    /// The index of entries that the archive must have, as far as it was read.
+    /// The index of entries that the archive must have, as far as it has been read.
     private(set) var entryIndex = EntryIndexBuilder()
 
     /// Where the header of the first entry begins in the tar stream.
@@ -117,9 +117,9 @@ final class StrictTarReader: EntryReader {
         Int((max(stream.offset, firstOffset) - firstOffset) / UInt64(FrameFormat.chunkSize))
     }
 
-    /// Checks that the entry lies where its window holds it, and that no other there has its path.
+    /// Checks that the entry is at its place in the window, and that no other entry of the window has its path.
     private func follow(_ entry: ArchiveEntry, at offset: UInt64) throws {
-        // Reading may begin within a window, which is then passed over.
+        // Reading may begin within a window, which is then not checked.
         if place == .first { isInWindow = true }
         guard isInWindow else { return }
         let start = offset - firstOffset
@@ -134,7 +134,7 @@ final class StrictTarReader: EntryReader {
         }
     }
 
-    /// Goes on with the entry whose header begins at `offset` of the tar stream.
+    /// Continues with the entry whose header begins at `offset` of the tar stream.
     ///
     /// The totals and the index are then no longer those of the archive.
     func seek(to offset: UInt64) throws {
@@ -194,7 +194,7 @@ final class StrictTarReader: EntryReader {
             guard try isKnown(piece) else { continue }
             try stream.skip(UInt64(FrameFormat.chunkSize))
             position += UInt64(piece.count)
-            // The padding was passed over too.
+            // The padding was skipped too.
             if position == entry.contentSize { return current = nil }
         }
         try read(upTo: entry.contentSize)
@@ -225,7 +225,7 @@ final class StrictTarReader: EntryReader {
 // MARK: - The table of large files
 
 extension StrictTarReader {
-    /// Where the entry begins that follows the current one.
+    /// Where the next entry begins.
     var nextOffset: UInt64 {
         get throws {
             if current != nil { return try endOfCurrent() }
@@ -272,7 +272,7 @@ extension StrictTarReader {
         isListed = false
     }
 
-    /// Moves the stream to `target`, behind entries that were not read from it.
+    /// Moves the stream to `target`, past entries that were not read from it.
     private func moveStream(to target: UInt64) throws {
         let piece = Int((target - firstOffset) / UInt64(FrameFormat.chunkSize))
         let marksTaken = piece == counted.piece ? counted.entries : 0
@@ -394,8 +394,8 @@ extension StrictTarReader {
 
 /// Turns a header that the writer could have written into its entry.
 ///
-/// The result is encoded again and compared by the caller, so nothing has to be checked here that
-/// the comparison finds: redundant fields, other spellings, an unexpected order.
+/// The result is encoded again and compared by the caller, so this doesn't check what the
+/// comparison finds: redundant fields, other spellings, an unexpected order.
 enum StrictEntryParser {
     /// Returns the entry, or `nil` where a field can't be read or a record is of no known kind.
     static func parse(

@@ -10,7 +10,7 @@ final class TarStream {
     /// How many marks of the chunk were taken.
     private var markIndex = 0
 
-    /// How many bytes of the stream lie before the cursor.
+    /// How many bytes of the stream precede the cursor.
     private(set) var offset: UInt64
 
     /// Reads the stream from `base` on, where `source` begins.
@@ -98,7 +98,7 @@ final class TarStream {
         }
     }
 
-    /// Takes those of the next `count` bytes that lie in one chunk, without copying them.
+    /// Takes those of the next `count` bytes that are in one chunk, without copying them.
     func takeSlice(_ count: UInt64) throws -> ContentSlice {
         let hasBytes = try count == 0 || fill()
         guard hasBytes, let chunk else {

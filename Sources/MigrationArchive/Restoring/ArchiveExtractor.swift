@@ -14,9 +14,9 @@ public enum ExternalLinkPolicy: String, Sendable, CaseIterable {
 
 /// Restores entries beneath a directory, each relative to its parent's descriptor and never through a link.
 ///
-/// Directories are made as something in them comes, accessible to their owner alone; the files in them
-/// follow on several threads. Links are made when all files exist, and directories get their modes and
-/// times last.
+/// Directories are made when something in them arrives, accessible to their owner alone; the files in
+/// them follow on several threads. Links are made when all files exist, and directories get their
+/// modes and times last.
 package final class ArchiveExtractor {
     /// The rules by which entries are restored.
     package struct Options: Sendable {
@@ -30,7 +30,7 @@ package final class ArchiveExtractor {
         package var selects: (@Sendable (EntryPath, _ isDirectory: Bool) -> Bool)?
         /// Paths that are not selected but have hard links that are: they are restored and then removed.
         package var linkTargets: Set<EntryPath> = []
-        /// Whether entries that are damaged or refused are omitted, instead of failing everything.
+        /// Whether damaged or refused entries are omitted, instead of failing everything.
         package var passesOverDamage = false
         /// Directories that are made if the archive holds their parent and not them.
         package var recreated: [EntryPath] = []
@@ -48,7 +48,7 @@ package final class ArchiveExtractor {
         package var times: StorableTimes?
         /// Whether an entry with a time that the destination can't hold is an error.
         package var requiresTimes = false
-        /// Gets each entry that is restored for its own sake.
+        /// Is called with each selected entry that is restored.
         package var entryHandler: (@Sendable (ArchiveEntry) -> Void)?
 
         package init() {}
@@ -73,14 +73,14 @@ package final class ArchiveExtractor {
         /// Whether everything is restored.
         var selectsAll: Bool { selection.isEmpty && selects == nil }
 
-        /// Whether the directory at `path` is restored for its own sake.
+        /// Whether the directory at `path` is itself selected.
         func includesDirectory(at path: EntryPath) -> Bool {
             selectsAll || selection.contains(where: path.isEqual(toOrBelow:))
                 || selects?(path, true) ?? false
         }
 
-        /// How many of the first `count` directories on the way to `path` are not restored for their own
-        /// sake; everything in one that is, is so too.
+        /// How many of the first `count` directories on the way to `path` are not selected themselves;
+        /// everything in a selected one is selected too.
         func depthOfFirstIncluded(above path: EntryPath, _ count: Int) -> Int {
             if selectsAll { return 0 }
             var (low, high) = (0, count)
@@ -143,7 +143,7 @@ package final class ArchiveExtractor {
         }
     }
 
-    /// Checks entries as they are checked when they are restored, and makes nothing.
+    /// Checks entries exactly as for a restore, without making anything.
     ///
     /// State that does not fit into memory is kept in files that `makeFile` makes.
     package convenience init(
@@ -256,7 +256,7 @@ package final class ArchiveExtractor {
         return isSelected
     }
 
-    /// Notes the parts of selected entries that the reader could not give.
+    /// Records the parts of selected entries that the reader omitted.
     private func noteOmissions(of archive: any RestorableArchive) {
         for omission in archive.takeOmissions()
         where isSelected(omission.path, isDirectory: false)
@@ -266,7 +266,7 @@ package final class ArchiveExtractor {
         }
     }
 
-    /// Restores `entry`; returns whether it is not left out.
+    /// Restores `entry`; returns `false` if it is left out.
     private func restore(
         _ entry: ArchiveEntry,
         from archive: any RestorableArchive,
@@ -294,21 +294,21 @@ package final class ArchiveExtractor {
                 at: archive.entryOffset
             )
             guard try tally.passesOver(error, of: entry.path) else { throw error }
-            // Another kind of failure is that of the entry alone, and the next one follows it.
+            // Any other failure concerns this entry only, and the next entry can be read.
             guard let error = error as? ArchiveError, error.isDamage else { return false }
             try passOverDamage(of: archive, because: "")
             return false
         }
     }
 
-    /// Notes or refuses a time that the destination would change.
+    /// Records or refuses a time that the destination would change.
     private func checkTime(of entry: ArchiveEntry) throws(ArchiveError) {
         guard let change = try options.changedTime(of: entry) else { return }
         tally.note(EntryOmission(path: entry.path, kind: change))
     }
 
-    /// Returns `entry` with what is to be restored of it, as this machine names the accounts, and notes the
-    /// rest.
+    /// Returns `entry` with the metadata to restore, for this machine's accounts, and records what is
+    /// omitted.
     private func restorable(_ entry: ArchiveEntry) -> ArchiveEntry {
         let extra = options.extraMetadata
         if entry.owner == nil, entry.extendedAttributes.isEmpty { return entry }
@@ -334,7 +334,7 @@ package final class ArchiveExtractor {
         )
     }
 
-    /// Goes on behind damage, and notes that entries whose names are not known may be missing.
+    /// Resumes after damage, and records that entries with unknown names may be missing.
     private func passOverDamage(
         of archive: any RestorableArchive,
         because reason: String
@@ -415,7 +415,7 @@ extension ArchiveExtractor {
         }
     }
 
-    /// Makes a file here and now, piece by piece as its content is read.
+    /// Makes a file on this thread, piece by piece as its content is read.
     private func make(
         _ file: RestoredFile,
         from archive: any RestorableArchive,
@@ -484,8 +484,8 @@ extension ArchiveExtractor {
         try tree.setOwner(of: name, in: directory)
     }
 
-    /// Handles a directory's entry whose path came before: a directory stays and gets the later
-    /// metadata, anything else is replaced.
+    /// Handles a repeated entry of a directory: a directory stays and gets the later metadata,
+    /// anything else is replaced.
     private func redeclare(
         _ entry: ArchiveEntry,
         in directory: any RestoredDirectory
@@ -533,7 +533,7 @@ extension ArchiveExtractor {
             guard !options.isLenient else {
                 throw DeferredLinks.missingTarget(target, of: entry.path)
             }
-            // The earlier entry may be a symbolic link, which is not made yet.
+            // The earlier entry may be a symbolic link that isn't made yet.
             return try links.add(entry, kind: .hard, to: target.bytes, at: offset)
         }
         let directory = try tree.parent(of: entry.path)

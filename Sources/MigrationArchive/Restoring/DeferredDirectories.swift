@@ -1,10 +1,10 @@
 internal import MigrationSystem
 
-/// The modes, times and access control lists of directories, which they get once everything in them is made.
+/// The modes, times and access control lists of directories, set after everything in them is made.
 ///
 /// An entry made in a directory changes its time, and the mode may forbid making one.
 final class DeferredDirectories {
-    /// The bytes that the paths of directories may have that can't be entered once they are finished.
+    /// The total length of the paths of directories that can't be entered once they have their modes.
     private static let closedBytesLimit = 8 << 20
 
     private let options: ArchiveExtractor.Options
@@ -34,7 +34,7 @@ final class DeferredDirectories {
         try spool.append(directory.record)
     }
 
-    /// Notes that the directory at `path` comes again, so that its last entry counts.
+    /// Records that the directory at `path` occurs again, so that its last entry counts.
     func redeclare(_ path: EntryPath) throws(ArchiveError) {
         try redeclared.insert(path)
     }

@@ -60,7 +60,7 @@ final class DeferredLinks {
         try spool.append(link.record)
     }
 
-    /// Omits the link at `path`, and removes the entry that it would replace.
+    /// Omits the link at `path`, and removes the entry that it would have replaced.
     func skip(_ path: EntryPath, to target: [UInt8]) throws {
         if options.isLenient {
             let directory = try tree.parent(of: path)
@@ -153,10 +153,10 @@ extension DeferredLinks {
 // MARK: - Where they lead
 
 extension DeferredLinks {
-    /// Finds links that lead out of the tree, in which only entries that stay may be left.
+    /// Finds links that lead out of the tree, which must already be complete.
     ///
-    /// All links together take a bounded number of steps, whatever they lead through: links that lead
-    /// through thousands of directories cost an archive next to nothing.
+    /// All links together take a bounded number of steps, however long their ways are: a link through
+    /// thousands of directories costs an archive almost nothing.
     func checkEnds(_ operation: MigrationOperation) throws {
         guard options.externalLinks != .keep else { return }
         let start = tree.openCount
@@ -165,7 +165,7 @@ extension DeferredLinks {
         var isFirstLook = true
         var knownCount: Int
         repeat {
-            // A link that was omitted may have been on the way of one that was looked at before.
+            // An omitted link may have been on the way of a link that was checked before.
             knownCount = tally.omissionCount
             try forEach(operation) { link, path in
                 let depth = path.bytes.count { $0 == UInt8(ascii: "/") }
@@ -187,7 +187,7 @@ extension DeferredLinks {
         return ArchiveError(.refused, message, entry: path, remedy: .keepExternalLinks)
     }
 
-    /// Whether a later entry has replaced `link`, or nothing is there any more.
+    /// Whether a later entry has replaced or removed `link`.
     private func isGone(_ link: DeferredLink, at path: EntryPath) throws(SystemError) -> Bool {
         do {
             let directory = try tree.existingParent(of: path)
@@ -201,8 +201,8 @@ extension DeferredLinks {
         }
     }
 
-    /// Refuses or removes a link that leads out through other links, or from where a hard link to it
-    /// lies.
+    /// Refuses or removes a link that leads out through other links, or from the place of a hard
+    /// link to it.
     private func checkEnd(of link: DeferredLink, at path: EntryPath) throws {
         let directory = try tree.existingParent(of: path)
         let name = [UInt8](path.lastComponent)
@@ -218,7 +218,7 @@ extension DeferredLinks {
         tally.note(EntryOmission(path: path, kind: .externalLink(target: target)))
     }
 
-    /// Returns why a link at `path` to `target` is refused, which does not end inside.
+    /// Returns why a link at `path` to `target`, which doesn't end inside the tree, is refused.
     private static func refusal(
         of path: EntryPath,
         to target: [UInt8],
@@ -246,7 +246,7 @@ struct DeferredLink: Equatable {
     let path: [UInt8]
     let target: [UInt8]
     let modificationTime: FileTime
-    /// Its own owner; `nil` where that of everything counts.
+    /// Its own owner; `nil` if all entries get the same owner.
     var owner: FileOwner?
     /// Where its header begins in the tar stream.
     let offset: UInt64

@@ -37,8 +37,8 @@ final class ExtractionTally {
 extension ExtractionTally {
     /// Checks the sizes that files claim together before the next one is made.
     ///
-    /// Content needs space on the disk. Holes need none, and an archive can claim them for nothing,
-    /// so they have a limit of their own.
+    /// Content needs space on the disk. Holes need none, and cost an archive nothing, so they have
+    /// a limit of their own.
     func claim(_ entry: ArchiveEntry, stored: UInt64) throws(ArchiveError) {
         let (total, overflow) = claimedBytes.addingReportingOverflow(entry.contentSize)
         claimedBytes = total
@@ -54,7 +54,7 @@ extension ExtractionTally {
         }
     }
 
-    /// Records the omission of the entry at `path`, if `error` is one that does not end everything.
+    /// Records the omission of the entry at `path`, unless `error` ends the whole extraction.
     func passesOver(_ error: any Error, of path: EntryPath) throws -> Bool {
         guard options.passesOverDamage, let error = error as? ArchiveError, error.isOfArchive
         else { return false }

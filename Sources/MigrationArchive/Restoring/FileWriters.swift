@@ -2,14 +2,14 @@ internal import MigrationSystem
 
 /// Makes files on the threads of an operation, in batches.
 ///
-/// Batches are begun in the order in which they come, so that of several failures the first one in
-/// the archive's order is known: nothing that comes before it is left to be done.
+/// Batches start in the archive's order. So when several fail, the failure that comes first in the
+/// archive is known: everything before it has been written.
 final class FileWriters {
     private let step: OrderedStep<FileBatch, Void>
     private let mode: NewFileMode
     private let operation: MigrationOperation
     private var batch = FileBatch()
-    /// Hashes of the paths that were handed over last, of which some may not be made yet.
+    /// Hashes of the paths that were handed over last; some may not be made yet.
     private var recent: Set<Int> = []
     /// The same, of those before them.
     private var older: Set<Int> = []
@@ -32,7 +32,7 @@ final class FileWriters {
         return SharedFile(file, writer)
     }
 
-    /// Does `work` with `content` soon; a later call throws the error where that fails.
+    /// Does `work` with `content` soon; if it fails, a later call throws the error.
     func append(_ work: FileBatch.Work, _ content: ContentSlice) throws {
         if case .whole(let file) = work { try note(file) }
         if batch.isComplete(before: content) {
@@ -42,7 +42,7 @@ final class FileWriters {
         batch.append(work, content)
     }
 
-    /// Notes the path of a file; of two that have the same, the later one must fail.
+    /// Records the path of a file; if a path occurs twice, the second file must fail.
     private func note(_ file: RestoredFile) throws {
         let path = file.entry.path.bytes[...]
         if mayStillMake(path) { try settle() }
@@ -50,7 +50,7 @@ final class FileWriters {
         recent.insert(EntryPath.hash(of: path))
     }
 
-    /// Whether the file at `path` may be one that is not made yet.
+    /// Whether the file at `path` may not be made yet.
     func mayStillMake(_ path: ArraySlice<UInt8>) -> Bool {
         let hash = EntryPath.hash(of: path)
         return recent.contains(hash) || older.contains(hash)
@@ -65,17 +65,17 @@ final class FileWriters {
         try rest.make(mode, on: operation)
     }
 
-    /// Ends the work; what was not begun is not done.
+    /// Ends the work; files that were not started are not made.
     func close() { step.abandon() }
 }
 
 /// Files and parts of files whose contents lie in one chunk of the tar stream, made together by one thread.
 struct FileBatch: Sendable {
-    /// What is done with a content.
+    /// What to do with some content.
     enum Work: Sendable {
-        /// A file is made of it.
+        /// Make a file of it.
         case whole(RestoredFile)
-        /// It is written to a file that was begun.
+        /// Write it to a file that was begun.
         case part(of: SharedFile, at: UInt64)
 
         fileprivate var file: RestoredFile {
@@ -86,7 +86,7 @@ struct FileBatch: Sendable {
         }
     }
 
-    /// Enough files that handing them on costs little beside making them.
+    /// Enough files that handing them over costs little compared with making them.
     static let fileLimit = 256
     /// Every directory of a batch is an open file.
     private static let directoryLimit = 16
@@ -126,11 +126,11 @@ struct FileBatch: Sendable {
 
 // MARK: - One file
 
-/// A file that is to be made in a directory that is there.
+/// A file to be made in an existing directory.
 final class RestoredFile: Sendable {
     let entry: ArchiveEntry
     let directory: any RestoredDirectory
-    /// What it is called there.
+    /// Its name there.
     let name: [UInt8]
     let permissions: UInt16
     /// Where its header begins in the tar stream.
@@ -173,7 +173,7 @@ final class RestoredFile: Sendable {
     }
 }
 
-/// A file whose parts several threads write; who writes the last one finishes it.
+/// A file whose parts several threads write; the thread that writes the last part finishes it.
 final class SharedFile: Sendable {
     let file: RestoredFile
     private let writer: FileContentWriter
@@ -212,7 +212,7 @@ struct FileContentWriter: ~Copyable, Sendable {
         lackingPermissions = permissions
     }
 
-    /// Writes `piece` at `offset`; pages of zeros are passed over, and parts of pages at its ends.
+    /// Writes `piece` at `offset`; pages of zeros are skipped, and so are zeros in parts of pages at its ends.
     ///
     /// - Returns: Where the last byte that was written ends; 0 if there is none.
     borrowing func write(_ piece: Span<UInt8>, at offset: UInt64) throws(SystemError) -> UInt64 {
@@ -246,26 +246,26 @@ struct FileContentWriter: ~Copyable, Sendable {
         try descriptor.setModificationTime(entry.modificationTime)
     }
 
-    /// Closes the file, and reports what some file systems tell only then.
+    /// Closes the file, and reports errors that some file systems report only then.
     consuming func close() throws(SystemError) { try descriptor.close() }
 
-    /// Reports what closing the file would, for others that share it.
+    /// Reports what closing the file would, while others still share it.
     borrowing func flush() throws(SystemError) { try descriptor.duplicate().close() }
 }
 
 /// The permissions with which files can be made, so that they need no change afterwards, and their owner.
 struct NewFileMode: Sendable {
-    /// The permission bits that new files don't get; `nil` where nobody can tell.
+    /// The permission bits that new files don't get; `nil` if unknown.
     private let withheld: UInt16?
 
-    /// Whose new files are; `nil` for this process's own user.
+    /// The owner of new files; `nil` for this process's own user.
     let owner: FileOwner?
 
-    /// Nothing is known of what becomes of the permissions.
+    /// The permissions of new files are unknown.
     init() { (withheld, owner) = (nil, nil) }
 
-    /// Finds out what becomes of the permissions of a new file in `directory`: the process's mask,
-    /// the directory's default access list and the file system have a say in it.
+    /// Finds out which permissions a new file in `directory` ends up with: that depends on the
+    /// process's mask, the directory's default access list and the file system.
     init(in directory: borrowing FileDescriptor, owner: FileOwner? = nil) {
         self.owner = owner
         do throws(SystemError) {

@@ -3,11 +3,12 @@ internal import MigrationSystem
 /// Follows a symbolic link component by component through a restored tree, to see whether it leaves it.
 ///
 /// Every link of the tree is followed from where it is. A link on the way to another's end therefore
-/// needs to be followed only if `..` comes after it; the rest is checked when its own turn comes.
+/// needs to be followed only if `..` comes after it; the rest is checked when that link is followed
+/// itself.
 struct LinkWalk {
     /// Where a link leads.
     enum End {
-        /// To something inside, or to a name inside that is free.
+        /// To something inside, or to an unused name inside.
         case inside
         /// Out of the tree.
         case outside
@@ -22,8 +23,9 @@ struct LinkWalk {
     /// and over, would open the whole way from the root each time.
     private static let stepLimit = 128
 
-    /// The directories that are entered, as many as one link can name: with links in between, each
-    /// of which costs an archive next to nothing, there could be forty times that.
+    /// The most directories that are entered, as many as one link can name.
+    ///
+    /// Links in between cost an archive almost nothing, and could multiply that by forty.
     private static let directoryLimit = 2_048
 
     private let cursor: DirectoryCursor<any RestoredDirectory>
@@ -35,7 +37,7 @@ struct LinkWalk {
     /// How many of the rest are `..`.
     private var stepsUp = 0
 
-    /// Begins at the directory that `cursor` has reached, and moves the cursor on.
+    /// Begins at the directory of `cursor`, and moves the cursor along.
     private init(at cursor: DirectoryCursor<any RestoredDirectory>) {
         self.cursor = cursor
     }
@@ -79,7 +81,7 @@ struct LinkWalk {
         return true
     }
 
-    /// Goes on to `name` in the directory that was reached.
+    /// Follows `name` in the current directory.
     private mutating func enter(_ name: [UInt8]) throws(SystemError) -> End {
         guard name.count <= TarFormat.componentLimit, stepCount <= Self.stepLimit else {
             return .undecided

@@ -1,8 +1,8 @@
 internal import MigrationSystem
 
-/// Whether a file system treats names as the same that differ in their bytes.
+/// Whether a file system treats names with different bytes as the same.
 enum NameFolding {
-    /// Every name is its bytes.
+    /// Names are the same only if their bytes are.
     case absent
     /// A name is listed in the spelling that it was given first.
     case keepingSpelling
@@ -12,7 +12,7 @@ enum NameFolding {
     private static let name = "Migration-Probe-\u{E9}"
     private static let otherSpellings = ["mIGRATION-pROBE-\u{E9}", "Migration-Probe-e\u{301}"]
 
-    /// Finds out with an empty file in `directory`, which is removed again.
+    /// Finds out by making an empty file in `directory`, which is removed again.
     static func observed(in directory: OpenFile) throws(SystemError) -> NameFolding {
         var number = 0
         while true {

@@ -3,17 +3,17 @@ internal import MigrationSystem
 /// A set of paths by their hashes; a set of the paths themselves would have no bound.
 struct PathHashes {
     private var hashes: Set<Int> = []
-    /// The name of the set, as an error can end with it.
+    /// The name of the set, for the end of an error message.
     private let name: String
     private let limit: Int
 
-    /// Holds at most `limit` paths, so that an archive can't take any amount of memory.
+    /// Holds at most `limit` paths, so that an archive can't demand unbounded memory.
     init(of name: String, limit: Int = 1 << 19) {
         self.name = name
         self.limit = limit
     }
 
-    /// Adds `path`; returns whether it was not there yet.
+    /// Adds `path`; returns whether it is new.
     @discardableResult
     mutating func insert(_ path: EntryPath) throws(ArchiveError) -> Bool {
         try insert(path.levelHash, at: path)
@@ -47,12 +47,12 @@ struct PathHashes {
 
 /// Numbers by hashes, in memory while they are few and in an unnamed file when they are many.
 ///
-/// Slots lie in buckets, each read at once; a full bucket continues in the next one. Nothing is ever
+/// Slots are in buckets, each read at once; a full bucket continues in the next one. Nothing is ever
 /// removed.
 struct HashTable {
     private static let bucketSlots = 16
     private let makeFile: () throws(SystemError) -> FileDescriptor
-    /// The bytes that memory holds at most.
+    /// The most bytes to hold in memory.
     private let memoryLimit: Int
     /// A hash and a number for each slot, as long as they are in memory.
     private var words: [UInt64]

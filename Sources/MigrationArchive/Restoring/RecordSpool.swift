@@ -2,7 +2,7 @@ package import MigrationSystem
 
 /// Records kept for later, in memory while they are few and in an unnamed file when they are many.
 ///
-/// Records can be read from the first to the last or back from the last to the first.
+/// Records can be read in either direction.
 package final class RecordSpool {
     private static let memoryLimit = 1 << 20
 
@@ -27,7 +27,7 @@ package final class RecordSpool {
         return position
     }
 
-    /// The record that ``append(_:)`` put at `position`.
+    /// The record that ``append(_:)`` stored at `position`.
     func record(at position: UInt64) throws(SystemError) -> [UInt8] {
         let count = try bytes(at: position, count: 4).littleEndian(at: 0, as: UInt32.self)
         return try bytes(at: position + 4, count: Int(count))

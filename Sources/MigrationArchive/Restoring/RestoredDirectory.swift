@@ -47,7 +47,7 @@ protocol RestoredDirectory: AnyObject, Sendable {
     /// Gives this directory extended attributes.
     func setExtendedAttributes(_ attributes: [ExtendedAttribute]) throws(SystemError)
 
-    /// Gives this directory its permissions, access control lists and time, once everything in it was made.
+    /// Gives this directory its permissions, access control lists and time, after everything in it is made.
     func finish(
         permissions: UInt16,
         modificationTime: FileTime,

@@ -9,11 +9,11 @@ final class RestoredTree {
     private let cursor: DirectoryCursor<any RestoredDirectory>
     private var recent = RecentDirectories()
     private var known = KnownDirectories()
-    /// How the file system compares names, once that was tried.
+    /// How the file system compares names, once that is known.
     private var folding: NameFolding?
-    /// The directories made for what is in them, whose own entries are still to come.
+    /// The directories that were made for their content, and whose own entries are still to come.
     private var implied = PathHashes(of: "directories that come after what is in them")
-    /// The last of them: it is above the path, at a depth.
+    /// The deepest of them above the path, and its depth.
     private var lastImplied: (path: EntryPath, depth: Int)?
     /// The directories made so far, kept only if another name could lead to one of them.
     private var madeDirectories = PathHashes(of: "directories where names fold")
@@ -36,7 +36,7 @@ final class RestoredTree {
         cursor = DirectoryCursor(restoringIn: root)
     }
 
-    /// Waits until all files exist whose entries have been read.
+    /// Waits until the files of all entries read so far exist.
     func settleFiles() throws { try writers?.settle() }
 
     /// How many directories were opened so far.
@@ -60,7 +60,7 @@ final class RestoredTree {
         try LinkWalk.end(ofLinkAt: path, to: target, beneath: cursor)
     }
 
-    /// Gives `name` in `directory` to the owner that was asked for.
+    /// Gives `name` in `directory` to the requested owner.
     func setOwner(of name: [UInt8], in directory: any RestoredDirectory) throws(SystemError) {
         guard let owner = options.owner else { return }
         try setOwner(owner, of: name, in: directory)
@@ -89,7 +89,7 @@ extension RestoredTree {
         return directory
     }
 
-    /// Where the file at `path` is made, and what it is called there; its directory is made if it is missing.
+    /// The directory in which to make the file at `path`, and its name there; a missing directory is made.
     ///
     /// On a disk that is the root and the whole path, so that a directory is opened only until it is known.
     func place(
@@ -156,8 +156,8 @@ extension RestoredTree {
         try madeDirectories.insert(path)
     }
 
-    /// Notes that the entry of a directory has come; returns whether the directory was made before, for
-    /// what is in it.
+    /// Records that the entry of a directory has come; returns whether the directory was already made
+    /// for its content.
     func takeImplied(_ path: EntryPath) -> Bool { implied.remove(path) }
 
     /// Throws if the entry of a directory is missing, unless damage may have taken it.
@@ -171,9 +171,9 @@ extension RestoredTree {
         throw ArchiveError(.refused, message, entry: path)
     }
 
-    /// Makes those of `parents` that are missing below the last directory that the cursor reached.
+    /// Makes the missing ones of `parents` below the last directory that the cursor reached.
     ///
-    /// It goes down once: an archive names thousands of directories in a few bytes.
+    /// It descends once: an archive can name thousands of directories in a few bytes.
     private func makeParents(_ parents: ImpliedDirectories) throws -> any RestoredDirectory {
         var directory = try cursor.deepest()
         for index in cursor.depth..<parents.components.count {
@@ -279,7 +279,7 @@ extension RestoredTree {
         throw Self.foldedName
     }
 
-    /// Takes the reserved names, so that no entry gets one by a name that is the same here.
+    /// Occupies the reserved names, so that no entry gets one under a name that is equivalent here.
     func takeReservedNames() throws(SystemError) {
         for path in options.reserved {
             try cursor.rootDirectory.makeDirectory(path.bytes, permissions: 0o700)
@@ -337,7 +337,8 @@ extension RestoredTree {
         return try directory.symbolicLinkTarget(name) == name + placeholderMark
     }
 
-    /// Puts a placeholder where a link will be made later, so that other entries meet it in order.
+    /// Puts a placeholder where a link will be made later, so that other entries collide with it in
+    /// the archive's order.
     ///
     /// The placeholder is a link to a path beneath itself, which leads nowhere. No real link exists yet.
     func makePlaceholder(at path: EntryPath, in directory: any RestoredDirectory) throws {
@@ -380,7 +381,7 @@ private struct ImpliedDirectories {
     let path: EntryPath
     let components: ArraySlice<ArraySlice<UInt8>>
     let hashes: [Int]
-    /// The first of them that is restored for its own sake, or for one above it.
+    /// The first of them that is selected, itself or by one above it.
     let firstIncluded: Int
 
     init(
@@ -397,9 +398,9 @@ private struct ImpliedDirectories {
     func name(_ index: Int) -> [UInt8] { [UInt8](components[index]) }
 }
 
-/// The directories that files were made in last, by the hashes of their paths.
+/// The directories in which files were made most recently, by the hashes of their paths.
 private struct KnownDirectories {
-    /// Few enough to take next to no memory; who takes the place of another makes it be looked up again.
+    /// Few enough to take almost no memory; a directory that was replaced here is looked up again.
     private var hashes = [Int](repeating: 0, count: 1 << 14)
 
     /// Adds the directory at `path`; returns whether it was not there.
@@ -411,13 +412,13 @@ private struct KnownDirectories {
     }
 }
 
-/// The directories that were opened last, from which the entries of a window come in turn.
+/// The most recently opened directories: the entries of a window alternate between them.
 private struct RecentDirectories {
     /// Each is an open file.
     private static let limit = 64
 
     private var directories: [(path: ArraySlice<UInt8>, directory: any RestoredDirectory)] = []
-    /// Where the directory of the last entry is, which often is that of the next one too.
+    /// The index of the last entry's directory, which is often that of the next entry too.
     private var last = 0
     private var oldest = 0
 

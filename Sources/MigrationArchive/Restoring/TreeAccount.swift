@@ -2,7 +2,7 @@ internal import MigrationSystem
 
 /// A tree that exists only as an account: the entries that a disk would hold, with no content.
 ///
-/// Names are kept as hashes that can't be foreseen. Beyond some hundred thousand of them the
+/// Names are kept as hashes that can't be foreseen. Beyond a few hundred thousand of them the
 /// account moves to an unnamed file, so that memory does not depend on the archive.
 ///
 /// Safe because one thread at a time has the tree.

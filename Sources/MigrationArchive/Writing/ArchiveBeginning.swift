@@ -1,27 +1,26 @@
 package import MigrationSystem
 
-/// The beginning of an archive that was cut, as far as it is proved to be whole.
+/// The beginning of a truncated archive, up to where it is proved intact.
 ///
-/// An export that goes on from it hashes the pieces again, and compresses and writes only those that differ or
-/// are missing. A piece counts only if all that belongs to it is there, and what its frame holds is what
-/// zstd's own checksum says.
+/// An export that resumes from it hashes all pieces again, and compresses and writes only those that differ or
+/// are missing. A piece counts only if all its frames are there, and its content matches zstd's own checksum.
 package struct ArchiveBeginning: Sendable {
     /// One proved piece.
     struct Piece: Equatable, Sendable {
-        /// The frame and what lies behind it.
+        /// The piece's frame and the frames that follow it.
         let listing: ArchiveIndex.Frame
         let digest: [UInt8]
-        /// The hash of the marks and the table of large files behind the frame.
+        /// The hash of the marks and the table of large files after the frame.
         let trailerDigest: [UInt8]
     }
 
-    /// The bytes of the frame that the archive begins with; 0 where not even that is whole.
+    /// The size of the frame that the archive begins with; 0 if not even that is whole.
     package let headerSize: Int
 
     /// The pieces that follow it without a gap.
     private(set) var pieces: [Piece] = []
 
-    /// The bytes of the file that are proved.
+    /// The size of the proved part of the file.
     package var provedBytes: UInt64 {
         pieces.reduce(UInt64(headerSize)) { $0 + UInt64($1.listing.compressedSize) }
     }
@@ -50,13 +49,13 @@ package struct ArchiveBeginning: Sendable {
         }
     }
 
-    /// The pieces that an archive may keep that begins with `frame`: all of them if they lie behind a frame of
-    /// that size, whatever it says.
+    /// The pieces that an archive may keep that begins with `frame`: all of them if the file's first frame has
+    /// the same size, whatever it holds.
     func pieces(behind frame: HeaderFrame) -> [Piece] {
         headerSize == frame.bytes.count ? pieces : []
     }
 
-    /// Reads the file in `descriptor` from its start, as far as it is the beginning of an archive.
+    /// Reads the file in `descriptor` from its start, up to where it stops being the beginning of an archive.
     ///
     /// - Throws: ``ArchiveError`` of code `keyMissing` where it is encrypted, of code `notAnArchive` where it is
     ///   something else, of code `unsupported` where another version wrote it, and of code `inputFailed`;
@@ -118,7 +117,7 @@ package struct ArchiveBeginning: Sendable {
     private static let start: [UInt8] =
         [0x28, 0xB5, 0x2F, 0xFD, 0xA4, 0, 0, 0, 0, 0, 0, 0] + "pax_global_header".utf8
 
-    /// Whether `bytes` are as much as there is of the start of a header's frame.
+    /// Whether `bytes` match the start of a header's frame, as far as they go.
     private static func begins(_ bytes: ArraySlice<UInt8>) -> Bool {
         zip(bytes, start).allSatisfy { $0 == $1 || $1 == 0 }
     }
@@ -129,11 +128,11 @@ package struct ArchiveBeginning: Sendable {
 extension ArchiveBeginning {
     private static let encodedPieceSize = 4 + 4 + 2 * SHA256Digest.size
 
-    /// The sizes and hashes, for a host that has the container.
+    /// The sizes and hashes, for the other end of a transfer, which has the container.
     ///
     /// The size of the header's frame and the number of pieces come first. For each piece follow the size of its
-    /// frame with what lies behind it, the size of its content, the hash of its content, and that of what lies
-    /// behind the frame. Numbers are little-endian, of 4 bytes each.
+    /// frame with those after it, the size of its content, the hash of its content, and that of the frames after
+    /// it. Numbers are little-endian, of 4 bytes each.
     package var encoded: [UInt8] {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(8 + pieces.count * Self.encodedPieceSize)
@@ -150,7 +149,7 @@ extension ArchiveBeginning {
     /// Reads what ``encoded`` gives.
     ///
     /// - Parameter read: Returns the next bytes, as many as it is asked for.
-    /// - Throws: ``ArchiveError`` of code `damaged` where there can be no such beginning, and what `read` throws.
+    /// - Throws: ``ArchiveError`` of code `damaged` if no archive can begin like that, and the errors of `read`.
     package init(reading read: (Int) throws -> [UInt8]) throws {
         let head = try read(8)
         headerSize = Int(head.littleEndian(at: 0, as: UInt32.self))

@@ -1,7 +1,7 @@
 package import MigrationSystem
 
 /// The output of an archive's bytes, encrypted or not: a file, a pipe whose reader may be slow or gone, or
-/// a host that has the beginning of the archive.
+/// a peer that has the beginning of the archive.
 ///
 /// Safe because one thread at a time writes.
 package final class ArchiveOutput: @unchecked Sendable {
@@ -23,7 +23,7 @@ package final class ArchiveOutput: @unchecked Sendable {
         self.operation = operation
     }
 
-    /// Writes to a host that has an ``ArchiveBeginning``, whose kept bytes are not sent.
+    /// Writes to a peer that has an ``ArchiveBeginning``, whose kept bytes are not sent.
     ///
     /// The first byte says whether something is kept. If so, the header's frame comes next, and then the offset
     /// at which the bytes after it belong, in 8 bytes, little-endian.
@@ -57,7 +57,7 @@ package final class ArchiveOutput: @unchecked Sendable {
         }
     }
 
-    /// Goes on at `offset` of the file, and drops what it holds from there on, unless that is still needed.
+    /// Continues at `offset` of the file, and drops everything after that, unless it is still needed.
     package func goOn(at offset: UInt64, dropsRest: Bool = true) throws {
         try target.goOn(at: offset, dropsRest: dropsRest)
     }
@@ -86,9 +86,9 @@ private final class OutputTarget: @unchecked Sendable {
     /// `nil` once it is closed.
     private var file: OpenFile?
     private let operation: MigrationOperation
-    /// Ends the waiting for a pipe's reader; `nil` for a file, which is never waited for.
+    /// Ends the wait for a pipe's reader; `nil` for a file, which never makes a writer wait.
     private let event: CancellationEvent?
-    /// Whether a host at the other end has the beginning of the archive.
+    /// Whether a peer has the beginning of the archive.
     private let isRemote: Bool
 
     /// How many bytes were written.

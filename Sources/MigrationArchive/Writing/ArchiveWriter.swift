@@ -56,7 +56,7 @@ public final class ArchiveWriter {
         /// The bytes of an earlier archive's beginning that stayed where they were.
         package let keptBytes: UInt64
 
-        /// The bytes of the compressed stream; a piece that compression makes no smaller counts as it is.
+        /// The bytes of the compressed stream; a piece that compression doesn't make smaller counts as it is.
         package let compressedStreamBytes: UInt64
     }
 
@@ -74,7 +74,7 @@ public final class ArchiveWriter {
     private let operation: MigrationOperation
     /// The file that gets its name when the archive is finished, if this writer made it.
     private var file: PendingFile?
-    /// Checks the entries of a client; this project's own operations check theirs themselves.
+    /// Checks the entries of a client; this project's own operations check their entries themselves.
     private var order: EntryOrder?
 
     private let encoder = TarEntryEncoder()
@@ -89,9 +89,9 @@ public final class ArchiveWriter {
 
     /// The window that was appended last.
     private var lastWindow: LaidWindow?
-    /// Whether windows are asked for attributes before they are laid out.
+    /// Whether attributes are looked up before windows are laid out.
     private var asksForAttributes = false
-    /// The content that was laid out, and how much of it the progress includes.
+    /// The content laid out so far, and how much of it was reported as progress.
     private var (contentBytes, notedBytes) = (UInt64(0), UInt64(0))
 
     /// Gets the bytes of further content of windows, on the thread that appends them.
@@ -119,8 +119,8 @@ public final class ArchiveWriter {
 
     /// Begins an archive, which the threads of `operation` compress.
     ///
-    /// Without an `output` nothing is compressed or written, and only the fingerprint is computed. Where the
-    /// output is a file that holds `beginning`, what is the same stays in it.
+    /// Without an `output` nothing is compressed or written, and only the fingerprint is computed. If the
+    /// output is a file that holds `beginning`, the identical part stays in it.
     package init(
         writingTo output: ArchiveOutput?,
         goingOnFrom beginning: ArchiveBeginning? = nil,
@@ -364,7 +364,7 @@ extension ArchiveWriter {
         try appendHeader(of: entry, place)
     }
 
-    /// Appends a file with its content, read from where `descriptor` stands.
+    /// Appends a file with its content, read from the position of `descriptor`.
     ///
     /// - Throws: ``ArchiveError`` of code `sourceChanged` if the file holds fewer bytes than the entry
     ///   says, and of code `sourceUnreadable` if reading fails. The archive must then be abandoned.
@@ -448,7 +448,7 @@ extension ArchiveWriter {
 // MARK: - Entries in windows
 
 extension ArchiveWriter {
-    /// Appends the entries of a window, the rest of which is read on any thread, at the latest by ``settle()``.
+    /// Appends the entries of a window; their content is read on any thread, at the latest by ``settle()``.
     ///
     /// - Throws: Errors of the window, of this or an earlier one; ``ArchiveError`` of code `unrepresentable` if no
     ///   archive can hold an entry, and of codes `outputFailed` and `outOfSpace`; `CancellationError`. The archive
@@ -460,14 +460,14 @@ extension ArchiveWriter {
         try layingOutAgain { try layOut(laid) }
     }
 
-    /// Reads what the windows so far have left to read, and writes all but the last piece.
+    /// Reads all unread content of the windows so far, and writes every piece but the last.
     package func settle() throws {
         try layingOutAgain { try readAll() }
         noteProgress()
     }
 
-    /// Reads what there is to read so far, and from now on looks at attributes first: what was read may be gone
-    /// when a window after it is laid out.
+    /// Reads all unread content so far, and from now on looks at attributes first: that content may be gone
+    /// when a later window is laid out.
     package func readBeforeLayout() throws {
         guard !asksForAttributes else { return }
         try settle()
@@ -477,12 +477,12 @@ extension ArchiveWriter {
     private func readAll() throws {
         try frames.settle()
         try entries.read(into: &chunk.bytes, operation)
-        // What was read may be gone from now on.
+        // The content read so far may be gone from now on.
         try entries.checkDirectories()
     }
 
-    /// Does what may find that a piece was laid out wrongly, and mends that: entries are taken to have no attributes
-    /// until one has, because to look at them takes an open file.
+    /// Runs `body`, and repairs a piece that turns out to be laid out wrongly: entries are assumed to have no
+    /// attributes, because looking at attributes takes an open file.
     private func layingOutAgain(_ body: () throws -> Void) throws {
         do {
             try body()
@@ -499,7 +499,7 @@ extension ArchiveWriter {
         beginChunk()
         var (laid, first, skipped) = (LaidWindow?.some(start.window), start.index, start.skipped)
         while let window = laid {
-            // What lies in the piece before was looked at with it.
+            // The part in the previous piece was looked at with that piece.
             let unknown = skipped == 0 ? first : first + 1
             window.window = try window.window.readingAttributes(from: unknown)
             try layOut(window, from: first, skipping: skipped)
@@ -519,7 +519,7 @@ extension ArchiveWriter {
         }
     }
 
-    /// Lays out an entry, of which `skipped` bytes lie in the pieces before.
+    /// Lays out an entry whose first `skipped` bytes are in earlier pieces.
     private func layOut(_ index: Int, of laid: LaidWindow, skipping skipped: UInt64) throws {
         let window = laid.window
         let entry = window.entry(at: index)
@@ -553,8 +553,8 @@ extension ArchiveWriter {
         } while position < end
     }
 
-    /// Lays out as much of an entry's headers and content from `position` on as the chunk has room for; returns
-    /// where they go on.
+    /// Lays out an entry's headers and content from `position`, as far as they fit into the chunk; returns
+    /// where they continue.
     private func layOutPart(
         _ index: Int,
         of window: any EntryWindow,

@@ -3,13 +3,13 @@ internal import MigrationSystem
 /// Checks that entries are appended in the order of a tree: each after its directory, each path once.
 ///
 /// Directories are held back until everything in them has come, because programs that restore an
-/// entry in a directory change its time. Only those above the last entry are held, so that the check
-/// needs no more memory for more entries.
+/// entry in a directory change its time. Only those above the last entry are held, so the memory
+/// doesn't grow with the number of entries.
 struct EntryOrder {
     private var last: EntryPath?
     private var directories: [ArchiveEntry] = []
 
-    /// Takes `entry`, unless it can't be archived or may not follow the entries before it.
+    /// Accepts `entry`, unless it can't be archived or may not follow the entries before it.
     ///
     /// - Returns: The entries to write, in their order; a directory is not among them yet.
     mutating func take(_ entry: ArchiveEntry) throws(ArchiveError) -> [ArchiveEntry] {

@@ -1,9 +1,9 @@
 internal import MigrationSystem
 
-/// A window of entries, of which the rest is read by the thread that makes the piece in which it lies.
+/// A window of entries, whose remaining data is read by the thread that makes the piece.
 ///
-/// The rest is the content of files, and the proof that they are still what their entries say. Any thread reads,
-/// and several at a time do.
+/// The remaining data is the content of files, and the proof that they still match their entries. Several
+/// threads read at the same time.
 package protocol EntryWindow: AnyObject, Sendable {
     /// The number of entries.
     var count: Int { get }
@@ -11,13 +11,13 @@ package protocol EntryWindow: AnyObject, Sendable {
     /// The entry at `index` as it lies in the window.
     func entry(at index: Int) -> ArchiveEntry
 
-    /// Whether something of the entry at `index` is to be read.
+    /// Whether something remains to be read for the entry at `index`.
     func isRead(at index: Int) -> Bool
 
-    /// Reads a part of the entry at `index` into `bytes`, as much as there is of it.
+    /// Reads a part of the entry at `index` into `bytes`.
     ///
-    /// Where the entry's headers lie in the same piece, its attributes are looked at too, if the window doesn't
-    /// know them.
+    /// If the entry's headers are in the same piece, and the window doesn't know its attributes, it looks at
+    /// those too.
     ///
     /// - Returns: The attributes that the archive doesn't hold.
     /// - Throws: ``UnexpectedAttributes`` where the archive holds some, which the headers then lack; errors of
@@ -38,7 +38,7 @@ package protocol EntryWindow: AnyObject, Sendable {
     func readingAttributes(from index: Int) throws -> any EntryWindow
 }
 
-/// The error of a window whose entries were taken to have no attributes.
+/// The error of a window whose entries were assumed to have no attributes.
 package struct UnexpectedAttributes: Error {
     /// Makes the error.
     package init() {}
@@ -56,7 +56,7 @@ package struct ContentPart: Sendable {
 
 // MARK: - What lies in a piece
 
-/// The entries of a piece: those whose headers begin in it, and what has to be read for it.
+/// The entries of a piece: those whose headers begin in it, and the parts to read for it.
 struct PieceEntries {
     /// An entry in one of the windows.
     struct Entry {
@@ -86,10 +86,10 @@ struct PieceEntries {
     /// The bytes of content without whole pages of zeros.
     private(set) var dataBytes: UInt64 = 0
 
-    /// How many of those that begin were looked at again, if they are directories.
+    /// How many of those that begin in it were checked again if they are directories.
     private var checkedCount = 0
 
-    /// Where the entries begin again, should one of them have unexpected attributes.
+    /// Where to lay out entries again if one of them has unexpected attributes.
     var start: LayoutPlace?
 
     /// Adds the entry at `index` of `window`, whose headers begin at `start`.
@@ -141,7 +141,7 @@ struct PieceEntries {
         dataBytes += UInt64(content.count) - zeros.bytes
     }
 
-    /// Looks at the directories again that were not looked at yet; all before them must have been read.
+    /// Checks the remaining directories again; everything before them must have been read.
     mutating func checkDirectories() throws {
         try forEachUncheckedDirectory()
         checkedCount = begun.count
@@ -154,8 +154,8 @@ struct PieceEntries {
         }
     }
 
-    /// Ends the entries, once all before them have ended: looks at directories again, and reports what was found
-    /// beside the entries.
+    /// Ends the entries, once all earlier ones have ended: checks directories again, and reports attributes that
+    /// were not archived.
     func end() throws {
         try forEachUncheckedDirectory()
         for finding in findings {
@@ -168,7 +168,7 @@ struct PieceEntries {
 
 /// A window in the order of the archive.
 ///
-/// Safe because the thread that appends entries alone touches what changes.
+/// Safe because only the thread that appends entries changes it.
 final class LaidWindow: @unchecked Sendable {
     var window: any EntryWindow
     var next: LaidWindow?
@@ -194,7 +194,7 @@ struct LayoutChange: Error {
     let start: LayoutPlace
 }
 
-/// Entries of a piece of which nothing is left to read.
+/// Entries of a piece with nothing left to read.
 ///
 /// Safe because one thread at a time has a piece.
 final class CompleteEntries: EntryWindow, @unchecked Sendable {

@@ -2,10 +2,10 @@ internal import MigrationSystem
 
 /// Reads, hashes and compresses pieces on the threads of an operation and writes the frames in the pieces' order.
 ///
-/// The hashes depend on the pieces alone. Without an output the pieces are hashed only. Where the output holds
-/// the beginning of an archive, frames stay there as long as they are those of the pieces.
+/// The hashes depend on the pieces alone. Without an output the pieces are hashed only. If the output holds
+/// the beginning of an archive, its frames stay as long as they match the pieces.
 final class FrameCompression {
-    /// The most windows of a piece whose paths have a usual length.
+    /// The most windows of a piece, for paths of the usual length.
     private static let usualWindows = 3
 
     private let buffers: FrameBufferPool
@@ -33,7 +33,7 @@ final class FrameCompression {
         )
         self.buffers = buffers
         self.frames = frames
-        // One more than there are threads is laid out while all compress, where the tables leave room for it.
+        // While all threads compress, one more piece is laid out, if the tables leave memory for it.
         let hasRoom = operation.threadCount > 1 && FrameCompressor.hasSmallTables(level)
         let depth = operation.threadCount + (hasRoom ? 1 : 0)
         makeStep = {
@@ -56,13 +56,13 @@ final class FrameCompression {
         step = makeStep()
     }
 
-    /// How much the entries hold whose headers were written.
+    /// The totals of the entries whose headers were written.
     var totals: ArchiveTotals { frames.totals }
 
     /// The bytes of the tar stream that were written.
     var streamBytes: UInt64 { frames.streamBytes }
 
-    /// The same after compression; a piece that compression doesn't make smaller counts as it is.
+    /// The bytes of the tar stream after compression; a piece that compression doesn't make smaller counts as it is.
     var compressedStreamBytes: UInt64 { frames.compressedStreamBytes }
 
     /// The bytes of frames that stayed where they were.
@@ -92,11 +92,11 @@ final class FrameCompression {
             WrittenPiece(number: submitted, chunk: chunk, entries: entries, isLast: isLast)
         )
         submitted += 1
-        // So many windows are full of long paths, which take as much memory as the piece.
+        // That many windows must be full of long paths, which take as much memory as the piece.
         if entries.windows.count > Self.usualWindows { try step.settle() }
     }
 
-    /// Goes on with piece `number` in place of the one that ended the work.
+    /// Continues with piece `number`, which replaces the one that ended the work.
     func restart(at number: Int) {
         step.abandon()
         step = makeStep()
@@ -141,7 +141,7 @@ private struct CompressedFrame: Sendable {
         case stored(StoredFrame)
         /// There is nothing to write.
         case hashed
-        /// It is in the output already, if all before it are, and what follows it too.
+        /// It is already in the output, with the frames that follow it, if all earlier ones are.
         case kept(ArchiveBeginning.Piece)
     }
 
@@ -158,7 +158,7 @@ private struct CompressedFrame: Sendable {
         self.init(piece, digest: SHA256Digest.hash(ofPiece: piece.chunk), piece.chunk, .hashed)
     }
 
-    /// Makes no frame of `piece`, because `kept` is what would come of it; `nil` if it is not.
+    /// Makes no frame of `piece`, because `kept` is the same frame; `nil` if it isn't.
     init?(keeping kept: ArchiveBeginning.Piece, of piece: WrittenPiece) {
         guard kept.listing.size == UInt32(piece.chunk.count) else { return nil }
         let digest = SHA256Digest.hash(ofPiece: piece.chunk)
@@ -191,7 +191,7 @@ private struct CompressedFrame: Sendable {
         marks = piece.chunk.marks ?? []
     }
 
-    /// What is to stay where it is, if all before it does and what follows the frame too.
+    /// The part to keep in place, if everything before it and the frames after it stay too.
     var kept: ArchiveBeginning.Piece? {
         if case .kept(let piece) = form { piece } else { nil }
     }
@@ -223,7 +223,7 @@ private final class FrameWriter: @unchecked Sendable {
     private let compression: Compression
     private let buffers: FrameBufferPool
     private let difference: Monitor<Bool>
-    /// Where the frames end that are kept.
+    /// Where the kept frames end.
     private var end: UInt64
     private var index: ArchiveIndex
     private var entryIndex = EntryIndexBuilder()
@@ -248,7 +248,7 @@ private final class FrameWriter: @unchecked Sendable {
         index = ArchiveIndex(after: header)
     }
 
-    /// Whether frames are written anew from some place on.
+    /// Whether some frame has differed, so that all later ones are written again.
     var hasDiffered: Bool { difference.withLock { $0 } }
 
     func write(_ frame: CompressedFrame) throws {
@@ -271,7 +271,7 @@ private final class FrameWriter: @unchecked Sendable {
         }
     }
 
-    /// Lists the entries that begin in a piece; returns the frame of the table of large files behind it.
+    /// Lists the entries that begin in a piece; returns the frame of the table of large files that follows it.
     private func takeTable(of frame: CompressedFrame) -> [UInt8] {
         let (number, entries) = (frame.piece.number, frame.piece.entries)
         let first = UInt64(number) * UInt64(FrameFormat.chunkSize)
@@ -286,7 +286,7 @@ private final class FrameWriter: @unchecked Sendable {
         return isLast ? entryIndex.takeLastTable(behind: number) : entryIndex.takeTable()
     }
 
-    /// Drops what the output holds behind the frames that are kept.
+    /// Drops everything in the output after the kept frames.
     func finish() throws -> (frames: ArchiveIndex, entries: [UInt8]) {
         try stopKeeping()
         index.totals = totals

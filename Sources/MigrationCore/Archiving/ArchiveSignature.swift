@@ -96,7 +96,7 @@ public struct RequiredSignature: Sendable {
     private let allowedSigners: BytePath
     private let signer: String
 
-    /// What the files held: a pipe can be read once, and an archive may be checked twice.
+    /// The content of the files: a pipe can be read only once, and an archive may be checked twice.
     private let inputs = Monitor<(signature: SSHKeygen.Input, signers: SSHKeygen.Input)?>(nil)
 
     /// Requires a signature.
@@ -184,7 +184,7 @@ private struct SSHKeygen {
     /// A file that it reads.
     struct Input: Sendable {
         let path: BytePath
-        /// What the file held; `nil` where the program opens the file itself.
+        /// The content of the file; `nil` if the program opens the file itself.
         let bytes: [UInt8]?
     }
 
@@ -223,7 +223,7 @@ private struct SSHKeygen {
         return Input(path: path, bytes: bytes)
     }
 
-    /// A word of its command line.
+    /// The file as a word of the command line.
     enum Word: ExpressibleByStringLiteral {
         case text(String)
         case file(Input)
@@ -237,14 +237,14 @@ private struct SSHKeygen {
     struct Answer {
         let isSuccess: Bool
         let output: [UInt8]
-        /// What it printed on one line, for an error.
+        /// Its output on one line, for an error.
         let complaint: String
     }
 
-    /// An output has a few lines.
+    /// The output has a few lines.
     private static let outputLimit = 64 << 10
 
-    /// The seconds that a check may take, of files whose size is bounded.
+    /// The time limit of a check in seconds; the size of its files is bounded.
     private static let checkLimit = 30.0
 
     /// Runs it with `input` on standard input.

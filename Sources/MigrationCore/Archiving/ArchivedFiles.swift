@@ -42,7 +42,7 @@ struct HardLinkTable {
         return slot.path
     }
 
-    /// Notes that the first name of the file is archived at `path`.
+    /// Records that the first name of the file is archived at `path`.
     mutating func remember(_ status: FileStatus, at path: EntryPath) {
         guard status.linkCount > 1 else { return }
         slots[status.identity] = Slot(path: path, remaining: status.linkCount - 1)

@@ -15,10 +15,10 @@ final class AttributeReader: Sendable {
         (self.extra, self.isStrict) = (extra, isStrict)
     }
 
-    /// What was reported so far.
+    /// The omissions reported so far.
     var omissions: OmissionList { reported.withLock { $0 } }
 
-    /// What the names of attributes begin with that hold access control lists (acl(5)).
+    /// The prefix of attributes that hold access control lists (acl(5)).
     private static let accessListPrefix = [UInt8](utf8: "system.posix_acl_")
 
     /// Reports attributes of the item at `path` that the archive doesn't hold.

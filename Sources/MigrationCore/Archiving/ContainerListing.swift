@@ -36,7 +36,7 @@ struct ContainerListing: SourceVisitor {
     private let selection: ContainerSelection
     private let body: (ArchiveEntry, Omission.Reason?) throws -> Void
     private var linked: Set<FileStatus.Identity> = []
-    /// The directory that is left out with everything below it.
+    /// The directory that is left out, with everything below it.
     private var omitted: (path: [UInt8], reason: Omission.Reason)?
 
     /// Lists everything in the container at `root` but its bookkeeping and metadata.

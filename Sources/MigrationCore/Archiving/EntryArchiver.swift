@@ -4,7 +4,7 @@ internal import MigrationSystem
 
 /// Turns items of a source tree into entries of the archive, and collects the facts for the report.
 ///
-/// An item is admitted when the walk comes to it; the rest of it is read when its turn in a window comes.
+/// An item is admitted when the walk reaches it; its content is read later, with its window.
 final class EntryArchiver {
     private let progress: Progress?
     private var links = HardLinkTable()
@@ -12,7 +12,7 @@ final class EntryArchiver {
     /// The identity of the archive's own file, which the archive can't hold.
     private let outputIdentity: FileStatus.Identity?
 
-    /// Reads attributes when an item's turn comes.
+    /// Reads the attributes of items.
     let attributes: AttributeReader
 
     /// The extra metadata that the archive holds.
@@ -180,7 +180,7 @@ extension EntryArchiver {
         )
     }
 
-    /// Takes the path for an entry, and notes the missing directories above it.
+    /// Claims the path for an entry, and records the missing directories above it.
     private func claim(_ path: EntryPath, isDirectory: Bool, _ status: FileStatus) throws {
         if let missing = try paths?.insert(path, isDirectory: isDirectory) {
             entryCount += missing.count
@@ -193,7 +193,7 @@ extension EntryArchiver {
         entryCount += 1
     }
 
-    /// Takes the next directory that nobody appended and that `path` does not lie in, the deepest first.
+    /// Takes the next directory that was not appended itself and that `path` is not in, the deepest first.
     func takeImpliedDirectory(apartFrom path: EntryPath?) -> WindowItem? {
         impliedDirectories.leave(for: path)
         return impliedDirectories.next().map { WindowItem(entry: $0, source: nil) }
@@ -292,25 +292,25 @@ public struct ExternalLink: Hashable, Sendable, CustomStringConvertible {
 
 // MARK: - Implied directories
 
-/// The directories that an extension did not append but what is in them.
+/// The directories that an extension did not append itself, only items in them.
 ///
-/// One gets its entry when the next item lies elsewhere. Only one path is kept for all those above an
-/// item, because a deep item has thousands.
+/// Such a directory gets its entry when the next item is elsewhere. Only one path is kept for all
+/// directories above an item, because a deep item has thousands.
 private struct ImpliedDirectories {
     private struct Directory {
-        /// How much of the path is the directory's own.
+        /// The length of the directory's own path.
         let length: Int
         let time: FileTime
         let owner: FileOwner?
     }
 
-    /// The last item, and the directories on the way to it, from the root down.
+    /// The last item, and the directories above it, from the root down.
     private var path: [UInt8] = []
     private var entered: [Directory] = []
     /// The directories that were left and have no entry yet.
     private var left: [(path: [UInt8], directories: [Directory])] = []
 
-    /// Goes to the item at `path`, above which the directories of these lengths have no entry.
+    /// Moves to the item at `path`; the directories above it whose paths have these lengths have no entry.
     mutating func enter(
         _ path: EntryPath,
         missing lengths: [Int],

@@ -4,7 +4,7 @@ internal import MigrationSystem
 ///
 /// In a directory of thousands of small files, a walk spends most of its time on these calls.
 final class FileStatusReader {
-    /// The files that a thread takes at a time; a run of fewer than two such slices is not shared out.
+    /// The files that a thread takes at a time; a run of fewer than two such slices is not shared.
     private static let sliceLength = 128
 
     private let operation: MigrationOperation
@@ -41,7 +41,7 @@ final class FileStatusReader {
                 let statuses = try step.next() ?? []
                 step.release()
                 for (index, status) in zip(range, statuses) { try body(index, status) }
-                // After an error there are fewer: this meets it again.
+                // After an error there are fewer: this call then hits the same error.
                 try readAlone(range.dropFirst(statuses.count), of: run, body)
             }
         } catch {
@@ -72,7 +72,7 @@ final class FileStatusReader {
     }
 }
 
-/// What the walk for an estimate saw of files, so that the walk that archives them need not ask again.
+/// The statuses of files from the walk for an estimate, so that the walk that archives them needn't ask again.
 ///
 /// A file that has changed since fails the export when it is read, as one that changes later does.
 final class KnownStatuses {
@@ -94,7 +94,7 @@ final class KnownStatuses {
         runs[Self.place(of: run)] = (run.status, files)
     }
 
-    /// Takes what is known of `run`; `nil` if its directory has changed since.
+    /// Takes the statuses of `run`; `nil` if its directory has changed since.
     func take(_ run: FileRun) -> [FileStatus]? {
         guard let known = runs.removeValue(forKey: Self.place(of: run)),
             run.status.isUnchanged(since: known.directory), known.files.count == run.range.count
@@ -127,7 +127,7 @@ extension FileRun {
         var statuses: [FileStatus] = []
         statuses.reserveCapacity(range.count)
         for index in range {
-            // The owner reads it again, and meets the error.
+            // The owner reads it again, and gets the error.
             guard let status = try? status(at: index) else { break }
             statuses.append(status)
         }

@@ -6,7 +6,7 @@ internal import MigrationSystem
 final class ItemArchiver {
     /// When an item is read.
     enum Turn {
-        /// When its window is full, or the export ends: nobody changes it meanwhile.
+        /// When its window is full, or the export ends: nothing changes it meanwhile.
         case later
         /// Before the call ends: it may be gone afterwards.
         case atOnce
@@ -21,7 +21,7 @@ final class ItemArchiver {
     private let writer: ArchiveWriter
     private let statuses: FileStatusReader
     private var filler = WindowFiller()
-    /// Fills windows with what can't wait, so that those of all other items stay full.
+    /// Fills windows with items that can't wait, so that the windows of all others stay full.
     private var urgentFiller = WindowFiller()
     /// The source's own directory, which has no entry.
     private var root: WalkedDirectory?
@@ -50,14 +50,14 @@ final class ItemArchiver {
 // MARK: - Windows
 
 extension ItemArchiver {
-    /// Puts an item into a window; `nil` was left out.
+    /// Puts an item into a window; `nil` is one that was left out.
     private func take(_ item: WindowItem?, _ turn: Turn) throws {
         guard let item else { return }
         try takeImpliedDirectories(apartFrom: item.entry.path)
         switch turn {
         case .later: try write(filler.add(item))
         case .atOnce:
-            // The file that it is another name of may still wait.
+            // The file that the link names may still be waiting.
             if case .hardLink = item.entry.kind { try write(filler.takeAll()) }
             try write(urgentFiller.add(item))
         }
@@ -69,7 +69,7 @@ extension ItemArchiver {
         }
     }
 
-    /// Archives everything that waits, after the last item.
+    /// Archives everything that is still waiting, after the last item.
     func finish() throws {
         try takeImpliedDirectories(apartFrom: nil)
         try write(filler.takeAll())
@@ -86,8 +86,8 @@ extension ItemArchiver {
 // MARK: - Items by name
 
 extension ItemArchiver {
-    /// Appends the item at `location` under `name`: a file, a link, or a directory with what is in
-    /// it.
+    /// Appends the item at `location` under `name`: a file, a link, or a directory with its
+    /// content.
     ///
     /// Files of the container are read later; their errors then end the export.
     ///

@@ -1,7 +1,7 @@
 internal import MigrationArchive
 internal import MigrationSystem
 
-/// The items of a window in their order, which the threads read that make its pieces.
+/// The items of a window in their order, read by the threads that make its pieces.
 final class ItemWindow: EntryWindow {
     private let items: [WindowItem]
     private let reader: AttributeReader
@@ -30,7 +30,7 @@ final class ItemWindow: EntryWindow {
         ofEntryAt index: Int,
         into bytes: inout [UInt8]
     ) throws -> [[UInt8]] {
-        // One copy of it: each counts references that other threads count too.
+        // Copied once: each copy changes a reference count that other threads change too.
         let item = items[index]
         guard let source = item.source else { return [] }
         var attributes: FileAttributes?
@@ -41,11 +41,11 @@ final class ItemWindow: EntryWindow {
                 attributes = try FileAttributes(of: file, holding: reader.extra)
             }
             let filling = file.fill(part.place, of: &bytes, from: part.offset)
-            // It is the file that the walk saw, and was in that state all the time.
+            // It is the file that the walk saw, and hasn't changed since.
             let isUnchanged =
                 item.entry.kind == .directory
                 ? true : try file.status().isUnchanged(since: source.status)
-            // What took its place may be something that can't be read so.
+            // The item that took its place may be of a kind that can't be read like this.
             isSame = isUnchanged ? try filling.get() : false
         } catch {
             throw item.failure(error)
@@ -101,7 +101,7 @@ extension WindowItem {
 }
 
 extension FileDescriptor {
-    /// Reads content from `offset` on to `place` of `buffer`; returns whether there was enough.
+    /// Reads content at `offset` into `buffer` at `place`; returns whether there was enough.
     fileprivate borrowing func fill(
         _ place: Range<Int>,
         of buffer: inout [UInt8],
@@ -128,7 +128,7 @@ extension FileDescriptor {
 }
 
 extension ArchiveEntry {
-    /// The entry with the attributes that were read last.
+    /// The entry with the attributes read last.
     fileprivate func with(_ attributes: [ExtendedAttribute]) -> ArchiveEntry {
         ArchiveEntry(
             path: path,

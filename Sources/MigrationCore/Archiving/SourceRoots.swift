@@ -15,7 +15,7 @@ struct SourceRoots {
         let directory: OpenFile
         /// The name in the directory; `nil` for the root itself.
         let name: ArraySlice<UInt8>?
-        /// The open root that it lies in, and the path beneath that; empty for the root itself.
+        /// The open root that contains it, and the path beneath that; empty for the root itself.
         let root: OpenFile
         let path: [UInt8]
     }
@@ -23,7 +23,7 @@ struct SourceRoots {
     private struct Root {
         let kind: Kind
         let path: BytePath
-        /// The directory; for a granted file the one that it lies in.
+        /// The directory; for a granted file, the one that contains it.
         let directory: OpenFile
         let identity: FileStatus.Identity
         var isFile = false
@@ -34,7 +34,7 @@ struct SourceRoots {
     private var aliases: [(path: BytePath, directory: BytePath)] = []
     /// The identity of the container's bookkeeping, which is never exported, by whatever path.
     private var bookkeeping: FileStatus.Identity?
-    /// The directory of the last item, because the next item usually lies there too.
+    /// The directory of the last item, because the next item is usually there too.
     private var last: (path: ArraySlice<UInt8>, kind: Kind, directory: OpenFile)?
 
     /// Adds the directory at `path`, an absolute path with no link in it.
@@ -79,7 +79,7 @@ struct SourceRoots {
 
     /// Finds the item at `path` without following a link out of the root that it lies in.
     ///
-    /// - Throws: ``MigrationError`` of code `outsideContainer` if it lies in no root or its path
+    /// - Throws: ``MigrationError`` of code `outsideContainer` if it is in no root or its path
     ///   leads out, and of code `invalidPath` if nothing is there.
     mutating func locate(_ path: BytePath) throws(MigrationError) -> Location {
         let moved = aliases.lazy.compactMap { path.moved(from: $0.path, to: $0.directory) }
@@ -204,7 +204,7 @@ extension SourceRoots {
         return try root.directory.descriptor.statusIfPresent(of: name)?.identity == bookkeeping
     }
 
-    /// Whether `directory` is the bookkeeping or lies in it, according to its parents.
+    /// Whether `directory` is the bookkeeping or is in it, according to its parents.
     private func liesInBookkeeping(
         _ directory: OpenFile,
         beneath root: Root

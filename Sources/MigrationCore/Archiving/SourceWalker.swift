@@ -136,7 +136,7 @@ struct SourceWalker {
         levels[levels.count - 1].directory = directory
     }
 
-    /// Opens the parent directory, which is another one if somebody has moved the directory.
+    /// Opens the parent directory, which is a different one if the directory was moved.
     private func directoryAbove() throws(ArchiveError) -> OpenFile {
         do {
             return OpenFile(try directory.descriptor.open([UInt8]("..".utf8), .directory))
@@ -181,13 +181,13 @@ protocol SourceVisitor {
 
     /// Leaves a directory after its contents.
     ///
-    /// Implementations check for changes of the directory once nothing in it is read any more.
+    /// Implementations check for changes of the directory once nothing else in it will be read.
     mutating func leave(_ directory: WalkedDirectory) throws
 
     /// Returns whether to skip a directory that can't be opened, because nothing in it is needed.
     mutating func passesOver(_ item: SourceItem) throws -> Bool
 
-    /// Whether files are visited in runs, without a look at each, where the directory names their
+    /// Whether files are visited in runs, without looking at each, if the directory lists their
     /// kind.
     static var visitsRuns: Bool { get }
 
@@ -223,10 +223,10 @@ final class WalkedPath {
     fileprivate func leave(to count: Int) { bytes.removeLast(bytes.count - count) }
 }
 
-/// A path under which the archive holds something, made only where it is asked for: that of every directory
-/// in a deep tree takes longer than the walk.
+/// The path of something in the archive, made only on demand: making the path of every directory in a deep
+/// tree takes longer than the walk.
 ///
-/// One of a walk is asked for before the walk goes on.
+/// A walk's place is used before the walk continues.
 enum SourcePath {
     case known([UInt8])
     /// Where the walk is.
@@ -278,7 +278,7 @@ struct SourceItem {
 }
 
 extension SourceItem {
-    /// Looks at `name` in `directory`, which the archive holds at `place`.
+    /// Looks at `name` in `directory`, whose place in the archive is `place`.
     init(named name: [UInt8], at place: SourcePath, in directory: OpenFile) throws(ArchiveError) {
         do {
             let status = try directory.descriptor.status(of: name)
@@ -304,7 +304,7 @@ extension SourceItem {
 extension ContainerSelection {
     /// The reason for omitting an item of a walk; `nil` to keep it.
     func reasonForOmitting(_ item: SourceItem) -> Omission.Reason? {
-        // Only a pattern looks at a long path.
+        // Only patterns need the path if it is long.
         if exclusions.isEmpty, item.pathCount > Self.longestOwnPath { return nil }
         return reasonForOmitting(item.path, isDirectory: item.status.kind == .directory)
     }
@@ -382,7 +382,7 @@ struct SourceMeasure: SourceVisitor {
     private let known: KnownStatuses?
     private var linked: Set<FileStatus.Identity> = []
 
-    /// Measures the files that `selection` keeps, or everything, and notes what it sees in `known`.
+    /// Measures the files that `selection` keeps, or everything, and records their statuses in `known`.
     init(
         selecting selection: ContainerSelection?,
         readingWith statuses: FileStatusReader,

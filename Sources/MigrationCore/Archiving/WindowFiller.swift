@@ -6,7 +6,7 @@ struct WindowFiller {
     private var cutter = WindowCutter()
     private var items: [WindowItem] = []
 
-    /// Adds an item; returns the items of the window before, in their order, if it has no room for it.
+    /// Adds an item; if the window has no room for it, ends the window and returns its items in their order.
     mutating func add(_ item: WindowItem) -> [WindowItem] {
         let share = WindowCutter.Share(item.entry.kind, at: item.entry.path)
         let full = cutter.take(share) ? takeItems() : []
@@ -33,7 +33,7 @@ struct WindowFiller {
 }
 
 extension [WindowItem] {
-    /// Moves to each place the item whose place `order` gives, and makes no copy: a window has two megabytes.
+    /// Moves each item to its place in `order`, without a copy: a window takes two megabytes.
     fileprivate mutating func arrange(in order: [Int]) {
         var order = order
         for start in order.indices {
@@ -51,16 +51,16 @@ extension [WindowItem] {
 
 /// An item that waits for its turn in a window.
 struct WindowItem {
-    /// The entry; without the attributes that are read when its turn comes.
+    /// The entry, without the attributes that are read later.
     let entry: ArchiveEntry
 
-    /// Where the rest is read; `nil` for an entry that is complete.
+    /// Where its content is read; `nil` for an entry that is complete.
     let source: Source?
 
     /// A file or directory of the source, not open.
     struct Source {
         let base: SourceBase
-        /// What it was when the tree was walked.
+        /// Its status when the tree was walked.
         let status: FileStatus
     }
 
@@ -76,13 +76,13 @@ final class SourceBase: Sendable {
     private let source: [UInt8]
     private let archived: [UInt8]
 
-    /// What is at `source` beneath `root`, or `root` itself where that is empty, and is archived as
-    /// `archived`; an empty one is the archive's root.
+    /// The item at `source` beneath `root` (`root` itself if that is empty), which is archived as
+    /// `archived` (the archive's root if that is empty).
     init(_ root: OpenFile, at source: [UInt8], as archived: [UInt8]) {
         (self.root, self.source, self.archived) = (root, source, archived)
     }
 
-    /// Opens what is archived at `path`.
+    /// Opens the item that is archived at `path`.
     func open(
         _ path: EntryPath,
         _ access: FileDescriptor.Access

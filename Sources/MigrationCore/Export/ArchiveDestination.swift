@@ -17,7 +17,7 @@ public struct ArchiveDestination: Sendable {
     /// How the archive is encrypted; `nil` if it is not.
     private(set) var encryption: ArchiveEncryption?
 
-    /// Whether the export goes on with the file that an interrupted one left.
+    /// Whether the export resumes the file that an interrupted one left.
     private(set) var resumes = false
 
     /// The path of the file; `nil` for a descriptor.
@@ -41,10 +41,10 @@ public struct ArchiveDestination: Sendable {
         ArchiveDestination(target: .file(path, replacesExisting: replacesExisting))
     }
 
-    /// The same file, which holds what an interrupted export has left of it.
+    /// The same file, which an interrupted export may have begun.
     ///
-    /// That is the file whose name ends in `.partial`, or a cut archive under the archive's own name. Whatever
-    /// pieces in it the export would write again stay, and a failed export leaves what it has written.
+    /// The begun file has a name that ends in `.partial`, or is a truncated archive under the archive's own
+    /// name. Pieces that the export would write again stay, and a failed export leaves what it has written.
     ///
     /// - Returns: The destination, which must be a file and not be encrypted.
     public func resumed() -> ArchiveDestination {
@@ -63,7 +63,7 @@ public struct ArchiveDestination: Sendable {
         ArchiveDestination(target: .descriptor(number))
     }
 
-    /// A place where the archive is lost, for an export that is not made, encrypted as this one.
+    /// A destination that discards the archive, for a preview, encrypted like this one.
     var discarding: ArchiveDestination {
         var destination = ArchiveDestination(target: .nowhere)
         destination.encryption = encryption
@@ -91,12 +91,12 @@ public struct ArchiveDestination: Sendable {
         ArchiveDestination(target: .command(command))
     }
 
-    /// An archive on another host, which keeps what it has of it.
+    /// An archive on another host, which keeps the pieces that it already has.
     package static func remote(_ archive: RemoteArchive) -> ArchiveDestination {
         ArchiveDestination(target: .remote(archive))
     }
 
-    /// Whether the destination is begun with the size of what it gets.
+    /// Whether the destination is told the size of the content before it starts.
     var needsEstimate: Bool {
         if case .command = target { true } else { false }
     }
@@ -119,7 +119,7 @@ package struct ArchiveFile: ~Copyable {
     private let taker: (any ArchiveTaker)?
     private let resumes: Bool
 
-    /// What the file holds of an archive that was cut; `nil` where it begins empty.
+    /// The beginning of a truncated archive in the file; `nil` if the file begins empty.
     let beginning: ArchiveBeginning?
 
     /// Gets the archive's bytes.
@@ -156,12 +156,12 @@ package struct ArchiveFile: ~Copyable {
     /// - Parameters:
     ///   - destination: Where the archive goes.
     ///   - sizeEstimate: The size of the content, for a command.
-    ///   - settingAside: Gets the new name of what is left of an archive and can't be resumed; `nil` makes
-    ///     that an error.
+    ///   - settingAside: Gets the new name of a begun archive that can't be resumed; `nil` makes that an
+    ///     error.
     ///   - operation: The operation that writes.
     /// - Returns: The open output.
     /// - Throws: ``MigrationError`` of codes `archiveBusy`, `outputExists` and `outputFailed`, and errors of
-    ///   reading what is resumed.
+    ///   reading the begun archive.
     package static func make(
         at destination: ArchiveDestination,
         sizeEstimate: UInt64 = 0,
@@ -281,7 +281,7 @@ package struct ArchiveFile: ~Copyable {
         return try resume(destination, at: path, settingAside: nil, on: operation)
     }
 
-    /// Why what is left at `path` can't be gone on from.
+    /// The reason why the begun archive at `path` can't be resumed.
     private static func unresumable(_ error: any Error, at path: BytePath) -> any Error {
         guard let error = error as? ArchiveError, error.code != .inputFailed else { return error }
         let message =
@@ -412,7 +412,7 @@ package struct ArchiveFile: ~Copyable {
         return fingerprint
     }
 
-    /// Gives the file its name, or lets the one that takes the archive see its end.
+    /// Gives the file its name, or lets the receiving end see the end of the archive.
     package consuming func commit() throws {
         try taker?.complete(closing: output)
         guard let file = pending.take() else { return }
@@ -423,10 +423,9 @@ package struct ArchiveFile: ~Copyable {
         }
     }
 
-    /// Removes the file, as far as possible, unless it can be resumed, or ends the one that takes the
-    /// archive.
+    /// Removes the file if possible, unless it can be resumed, or ends the receiving end.
     ///
-    /// - Returns: What to report instead of `error`, which made the archive useless.
+    /// - Returns: The error to report instead of `error`, which made the archive useless.
     @discardableResult
     package consuming func discard(after error: any Error) -> any Error {
         if let file = pending.take() {

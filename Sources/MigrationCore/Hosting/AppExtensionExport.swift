@@ -90,7 +90,7 @@ struct AppExtensionExport: ExportingExtension {
         } catch {
             throw intake.failure ?? error
         }
-        // The extension may have caught the error.
+        // The extension may have swallowed the error.
         if let failure = intake.failure { throw failure }
         try host.session.end()
     }

@@ -6,8 +6,8 @@ internal import MigrationSystem
 /// The directories for an extension's import: a fresh container, and beside it the import directory
 /// with the archive's files.
 ///
-/// Both lie in the staging directory, which holds nothing else but its token. Moving a file from
-/// one to the other only renames it, and an extension that empties the container keeps its input.
+/// Both are in the staging directory, which otherwise holds only its token. Moving a file from one
+/// to the other only renames it, and an extension that empties the container keeps its input.
 struct ImportDirectory {
     private static let name = [UInt8](utf8: "import")
 

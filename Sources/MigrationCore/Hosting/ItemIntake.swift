@@ -146,8 +146,8 @@ private struct MistakenPath {
     /// The path that was meant.
     let intended: BytePath
 
-    /// Finds the item in `roots` that `path` means; `nil` if something is at the path itself, or if
-    /// no known mistake explains it.
+    /// Finds the item in `roots` that `path` was meant to name; `nil` if something is at the path
+    /// itself, or if no known mistake explains it.
     init?(_ path: BytePath, in roots: SourceRoots) {
         var roots = roots
         guard !roots.hasItem(at: path) else { return nil }

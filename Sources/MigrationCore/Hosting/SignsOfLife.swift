@@ -153,7 +153,7 @@ struct ExtensionRoom {
             do throws(SystemError) {
                 return OpenFile(try FileDescriptor.open(path, .directory))
             } catch {
-                // It shows no growth.
+                // A directory that can't be opened shows no growth.
                 return nil
             }
         }

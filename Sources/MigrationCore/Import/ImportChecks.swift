@@ -109,7 +109,7 @@ struct ImportChecks {
         try required.check(statement, on: operation)
     }
 
-    /// Refuses a container that isn't that of the app whose archive this is said to be.
+    /// Refuses a container that doesn't belong to the app that the options name for the archive.
     private func checkContainer() throws {
         try container.checkIdentity()
         let own = try container.knownIdentifier ?? entitledIdentifier()
@@ -192,13 +192,13 @@ struct ImportChecks {
         }
     }
 
-    /// Throws if the disk has less space than the archive needs by its own account.
+    /// Throws if the disk has less space than the archive says that it needs.
     func checkSpace(for reader: ArchiveReader, in staging: StagingDirectory) throws {
         let available = try staging.directory.descriptor.availableSpace()
         try checkSpace(for: reader, available: available)
     }
 
-    /// Throws if `available` bytes are less than the archive needs by its own account.
+    /// Throws if `available` bytes are less than the archive says that it needs.
     func checkSpace(for reader: ArchiveReader, available: UInt64) throws(MigrationError) {
         let needed = reader.totals?.dataBytes ?? reader.header?.sizeEstimate ?? 0
         guard needed > available else { return }
@@ -231,7 +231,7 @@ struct ImportChecks {
 }
 
 extension ArchiveHeader {
-    /// Checks what an import takes from the header beside the data.
+    /// Checks everything else that an import takes from the header.
     ///
     /// - Throws: `ArchiveError` of code `damaged`.
     package func check() throws(ArchiveError) { _ = try resumeActivity }

@@ -187,14 +187,14 @@ struct ImportOperation {
         leftovers: [MigrationError]
     )
 
-    /// The container that is locked, and what becomes of the data in it.
+    /// The locked container, and what happens to its data.
     private struct Target {
         let lock: ContainerLock
         /// Whether this import made it.
         let isNew: Bool
-        /// The data that is replaced; `nil` if there is none.
+        /// The data to replace; `nil` if there is none.
         let replaced: ReplacedData?
-        /// Where that data is kept; `nil` removes it.
+        /// Where to keep that data; `nil` removes it.
         let kept: KeptContainer?
     }
 
@@ -212,13 +212,13 @@ struct ImportOperation {
         }
     }
 
-    /// The error of the command that gives the archive, where that was the cause of `error`.
+    /// The error of the command that supplies the archive, if that caused `error`.
     private func explained(_ error: any Error) -> any Error {
         let error = source.command?.end(after: error) ?? error
         return isOfInterruption(error) ? CancellationError() : error
     }
 
-    /// Whether the archive ended because a signal ended both this process and the one that gives it.
+    /// Whether the archive ended because a signal ended both this process and the one that supplies it.
     private func isOfInterruption(_ error: any Error) -> Bool {
         guard !source.isFile, let error = error as? ArchiveError,
             [.truncated, .notAnArchive].contains(error.code)
@@ -286,11 +286,11 @@ struct ImportOperation {
         return report
     }
 
-    /// The archive's own header and fingerprint, without reading its content; an archive without what is
-    /// required is refused.
+    /// The archive's own header and fingerprint, without reading its content; an archive that lacks a
+    /// requirement is refused.
     private func identity() throws -> (ArchiveHeader?, Fingerprint?) {
         guard source.isFile else {
-            // A signature is over the header too, which is not read yet.
+            // A signature also covers the header, which is not read yet.
             return (nil, options.requiredSignature == nil ? options.expectedFingerprint : nil)
         }
         let inspection = try ArchiveSource.inspect(source.open(operation))
@@ -389,13 +389,13 @@ struct ImportOperation {
         )
         try checks.checkKind(of: reader)
         try checks.checkHeader(reader.header)
-        // A pipe has no fingerprint until everything was read.
+        // A pipe has no fingerprint before it is read to its end.
         if input.size != nil { try checks.checkProof(of: reader) }
         return reader
     }
 
-    /// Refuses times that the container's file system can't hold, where they are required, before anything
-    /// is staged; of a stream they are known only as it is read.
+    /// Refuses required times that the container's file system can't hold, before anything is staged;
+    /// those in a stream are known only when it is read.
     private func checkTimes() throws {
         guard options.isStrict, source.isFile else { return }
         var rules = ArchiveExtractor.Options()
@@ -408,7 +408,7 @@ struct ImportOperation {
         }
     }
 
-    /// Notes in the container that an import begins, and sets space aside to record a failure.
+    /// Records in the container that an import begins, and sets space aside to record a failure.
     private func begin(in root: OpenFile, token: StagingToken) throws -> RecordReserve {
         let bookkeeping = try BookkeepingDirectory.make(in: root)
         let journal = ImportJournal(phase: .staging, record: nil, staging: token.text)
@@ -606,7 +606,7 @@ extension ImportOperation {
 // MARK: - The record
 
 extension ImportOperation {
-    /// The record of `outcome`, with the source that the importer was told, which may differ from
+    /// The record of `outcome`, with the source as the importer was told it, which may differ from
     /// the archive's header.
     private func record(
         of outcome: ImportRecord.Outcome,

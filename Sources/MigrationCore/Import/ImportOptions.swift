@@ -8,10 +8,10 @@ public struct ImportOptions: Sendable {
     /// refused.
     public var replacesExisting = false
 
-    /// Where the data that the import replaces is kept, as a container of its own; `nil` removes it.
+    /// Where to keep the data that the import replaces, as a container of its own; `nil` removes it.
     ///
     /// The directory must not exist yet. It must be on the container's file system, so that nothing is copied,
-    /// and outside the container. ``MigrationHost/recover(_:discards:)`` tells how to go back to it.
+    /// and outside the container. ``MigrationHost/recover(_:discards:)`` describes how to go back to it.
     public var keptContainer: URL? {
         get { keptPath.map { URL(containerAtPath: $0) } }
         set { keptPath = newValue.map { BytePath(of: $0) } }
@@ -30,7 +30,7 @@ public struct ImportOptions: Sendable {
     /// How to treat symbolic links that lead out of the container.
     public var externalLinks = ExternalLinkPolicy.refuse
 
-    /// The app whose data the archive is taken to be, whichever app it names; `nil` takes its word.
+    /// The app that the archive's data belongs to, whichever app it names; `nil` trusts the archive.
     ///
     /// Use it where an app changes its identifier. Where the container's own app is known, it must be
     /// this one; otherwise this one becomes the container's.
@@ -39,7 +39,7 @@ public struct ImportOptions: Sendable {
     /// Whether data in a directory that isn't a container but holds several may be replaced.
     public var takesAnyDirectory = false
 
-    /// The app that exported the data, as far as the archive does not name it.
+    /// The app that exported the data, if the archive does not name it.
     public var source = ImportSource()
 
     /// The importing app, as `TEAM.bundle`; the archive must list it among its importers.
@@ -48,7 +48,7 @@ public struct ImportOptions: Sendable {
     /// The fingerprint that the archive must have; any other is refused before the container changes.
     public var expectedFingerprint: Fingerprint?
 
-    /// Whether nothing is done if the container's data came from this archive already, whatever the
+    /// Whether to do nothing if the container's data already came from this archive, whatever the
     /// app has changed since.
     ///
     /// The fingerprint of a file is read from it; of a stream, ``expectedFingerprint`` must give it.
@@ -154,8 +154,8 @@ extension MigrationPlatform {
 }
 
 extension ImportOptions {
-    /// Throws if this process or the archive of `header` can't give what is to be restored; `nil` is another
-    /// program's tar file, of which it is not known.
+    /// Throws if this process can't restore the requested metadata, or the archive of `header` lacks it;
+    /// `nil` is another program's tar file, which may hold it or not.
     func checkExtraMetadata(
         of header: ArchiveHeader?,
         restoredTo path: BytePath

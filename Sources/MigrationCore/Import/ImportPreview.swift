@@ -54,7 +54,7 @@ public struct ImportPreview: Sendable {
     public var replacedTotals: ArchiveTotals? { report.replaced?.totals }
 }
 
-/// One import that restores nothing.
+/// An import that restores nothing.
 struct ImportPreviewOperation {
     let source: ArchiveSource
     let container: MigrationDataContainer
@@ -95,14 +95,14 @@ struct ImportPreviewOperation {
         try checks.checkKind(of: reader)
         try checks.checkHeader(reader.header)
         if replaced != nil { try checks.checkReplacedApp(by: reader.header) }
-        // A pipe has no fingerprint until everything was read.
+        // A pipe has no fingerprint before it is read to its end.
         if input.size != nil { try checks.checkProof(of: reader) }
         try checks.checkSpace(for: reader, available: available)
         let extractor = try read(reader, available: available)
         try checks.checkProof(of: reader)
         try checks.checkLayout(of: reader)
         if replaced != nil { try checks.checkReplacement(by: extractor, from: reader) }
-        // Only now does a pipe say how much it holds.
+        // Only now is it known how much a pipe holds.
         try checks.checkSpace(for: reader, available: available)
         operation.progress?.finish()
         let totals = extractor.totals(by: reader)
@@ -131,7 +131,7 @@ struct ImportPreviewOperation {
         return try ReplacedData(in: lock.root, on: operation)
     }
 
-    /// The space where the import would write, which must be a place where this user may write.
+    /// The free space where the import would write; this user must be allowed to write there.
     private func availableSpace(isMissing: Bool) throws -> UInt64 {
         do throws(SystemError) {
             // A new bundle is made as a whole.
@@ -155,7 +155,7 @@ struct ImportPreviewOperation {
         extraction.externalLinks = options.externalLinks
         extraction.extraMetadata = options.extraMetadata
         extraction.requiresTimes = options.isStrict
-        // Who may not make a file there learns of it from the import.
+        // If this user may not make files there, the import reports it.
         extraction.times = try? StorableTimes(
             in: FileDescriptor.open(container.place.path.parent, .directory)
         )

@@ -28,7 +28,7 @@ public struct ReplacedData: Sendable {
     /// The number of all parts.
     public internal(set) var partCount = 0
 
-    /// Whether something in the container can't be read, so that there is more than was counted.
+    /// Whether something in the container can't be read, so the real amount is larger.
     public internal(set) var isPartial = false
 }
 
@@ -50,7 +50,7 @@ extension ReplacedData {
                 data.count(entry)
             }
         } catch let error as ArchiveError where error.code == .sourceUnreadable {
-            // What this user can't read may still be replaced.
+            // Items that this user can't read may still be replaced.
             data.isPartial = true
         }
         self = data

@@ -4,16 +4,16 @@ internal import MigrationSystem
 extension ArchiveSource {
     /// Compares an archive with another: content, kind, permissions, times, links and attributes.
     ///
-    /// Of two archive files in tree order, as exports write them, only headers are read, and the content of files
-    /// of one size that no equal pieces prove to be the same.
+    /// Of two archive files in tree order, as exports write them, it reads only the headers, and the content of
+    /// files of equal size that equal pieces don't prove to be the same.
     ///
     /// - Parameters:
     ///   - other: The other archive.
     ///   - paths: The entries to compare, each with everything below it; an empty list means all.
     ///   - body: Called for each difference.
     /// - Returns: The number of differences.
-    /// - Throws: `ArchiveError` if an archive is damaged, if neither has an entry of `paths`, or if one that is not in
-    ///   tree order has too many entries; errors of `body`; `CancellationError`.
+    /// - Throws: `ArchiveError` if an archive is damaged, if neither has an entry of `paths`, or if an archive that
+    ///   is not in tree order has too many entries; errors of `body`; `CancellationError`.
     @concurrent
     package func compare(
         with other: ArchiveSource,
@@ -36,14 +36,14 @@ extension ArchiveSource {
 private final class ArchiveComparison {
     typealias Opening = (ArchiveReader.Access) throws -> ArchiveReader
 
-    /// Two files of one path and size whose content is still to be compared.
+    /// Two files with the same path and size, whose content is still to be compared.
     private struct Suspect {
         let path: EntryPath
         let first: UInt64
         let second: UInt64
     }
 
-    /// The suspects that are collected before they are read, in the order of the first archive.
+    /// The most pairs of files that are collected before their content is read, in the order of the first archive.
     private static let suspectLimit = 4096
     private static let suspectBytesLimit = 4 << 20
 
@@ -113,7 +113,7 @@ private final class ArchiveComparison {
 
 // MARK: - In tree order
 
-/// An entry, and where it lies in its archive.
+/// An entry, and its place in the archive.
 private struct PlacedEntry {
     let entry: ArchiveEntry
     /// From the first header to the end of the content, counted from the first piece.
@@ -224,10 +224,10 @@ extension ArchiveComparison {
     /// An entry and the hash of its content.
     private typealias Known = (entry: ArchiveEntry, digest: [UInt8])
 
-    /// The bytes that the entries of an archive may take that is not in tree order.
+    /// The most bytes for the entries of an archive that is not in tree order.
     private static let memoryLimit = 64 << 20
 
-    /// Compares archives of which one may hold its entries in any order.
+    /// Compares archives when one may hold its entries in any order.
     private func compareInMemory(_ first: ArchiveReader, _ second: ArchiveReader) throws {
         var known: [EntryPath: Known] = [:]
         var bytes = 0
@@ -261,7 +261,7 @@ extension ArchiveComparison {
 // MARK: - Headers
 
 extension ArchiveComparison {
-    /// Compares all but the content; returns whether both are files of one size.
+    /// Compares everything but the content; returns whether both are files of the same size.
     private func compareHeaders(_ first: ArchiveEntry, _ second: ArchiveEntry) throws -> Bool {
         let path = first.path
         guard first.kind.name == second.kind.name else {
@@ -274,7 +274,7 @@ extension ArchiveComparison {
             try add(path, .linkTarget, target, other)
         case (.hardLink(let target), .hardLink(let other)):
             try add(path, .hardLink, "\(target)", "\(other)")
-            // The rest is that of the file.
+            // Everything else belongs to the file.
             return false
         default:
             try add(path, .permissions, first.octalPermissions, second.octalPermissions)

@@ -65,8 +65,8 @@ extension ArchiveSource {
         )
     }
 
-    /// Calls `body` for each entry: a directory before what is in it and names in byte order, as far
-    /// as a window of the archive reaches, which holds some thousands of entries.
+    /// Calls `body` for each entry: a directory before its content and names in byte order, within
+    /// each window of the archive, which holds a few thousand entries.
     ///
     /// In an archive file, only the frames that hold headers are read; each is checked against its
     /// hash.
@@ -87,8 +87,8 @@ extension ArchiveSource {
 
     /// Calls `body` for each entry of the archive in `input`.
     ///
-    /// If `paths` holds any, only the pieces around them are read of an archive file whose entries are in the
-    /// order of a tree. Of other archives, `body` gets all entries nevertheless.
+    /// If `paths` isn't empty, only the pieces around these paths are read, provided the archive is a file
+    /// whose entries are in tree order. Of other archives, `body` gets all entries.
     package static func forEachEntry(
         of input: ArchiveInput,
         at paths: [EntryPath],
@@ -155,7 +155,7 @@ extension ArchiveSource {
 }
 
 extension ArchiveSource {
-    /// The entries of a damaged archive that are lost, as far as it names them; empty unless it is a file.
+    /// The lost entries of a damaged archive, if it names them; empty unless it is a file.
     @concurrent
     package func losses() async throws -> OmissionList {
         guard
@@ -176,7 +176,7 @@ extension ArchiveSource {
 }
 
 extension OmissionList {
-    /// The omissions of what is damaged; those that are only counted are taken for such.
+    /// The omissions because of damage; those that are only counted are assumed to be among them.
     fileprivate var onlyDamaged: OmissionList {
         var list = OmissionList()
         for item in items where item.reason == .damaged { list.append(item) }

@@ -62,19 +62,19 @@ extension ArchiveSource {
     /// differences if the archive has no entry for them, nor do the directories of its entries. An interrupted import is finished first.
     ///
     /// Of an archive file, pieces of 4 MiB that hold nothing but content of one file are compared by their
-    /// hashes: one is only read where its hash differs from that of the container's bytes, and none of a file
-    /// is read that the container holds with another size, or doesn't hold. Damage in pieces that are not read
-    /// is not found; ``verify(_:externalLinks:threadCount:progress:)`` finds it.
+    /// hashes: a piece is read only if its hash differs from that of the container's bytes, and not at all if
+    /// the container lacks the file or holds it with another size. Damage in pieces that are not read is not
+    /// found; ``verify(_:externalLinks:threadCount:progress:)`` finds it.
     ///
     /// - Parameters:
-    ///   - container: The container, which others may read meanwhile, but no app and no import may use.
+    ///   - container: The container, which others may read meanwhile, but no app or import may use.
     ///   - includesCaches: Whether to compare `Library/Caches` too.
     ///   - host: The host, whose limit applies while a migration uses the container.
     ///   - progress: Gets the archive's bytes as its total, and how many were compared.
     ///   - body: Called for each difference.
     /// - Returns: The number of differences.
-    /// - Throws: `ArchiveError` if what is read of the archive is damaged or a file of the container can't be read;
-    ///   ``MigrationError`` of codes `containerBusy` and `containerInvalid`; errors of `body`;
+    /// - Throws: `ArchiveError` if the part of the archive that is read is damaged or a file of the container can't
+    ///   be read; ``MigrationError`` of codes `containerBusy` and `containerInvalid`; errors of `body`;
     ///   `CancellationError`.
     public func compare(
         with container: MigrationDataContainer,
@@ -95,8 +95,8 @@ extension ArchiveSource {
 
     /// Compares an archive with a container, and describes the archive.
     ///
-    /// If `paths` holds any, only what is at them and below them is compared, and of an archive file only the
-    /// pieces around them are read.
+    /// If `paths` isn't empty, only these paths and everything below them are compared, and only the pieces
+    /// around them are read of an archive file.
     @concurrent
     package func inspectComparing(
         with container: MigrationDataContainer,
@@ -144,7 +144,7 @@ extension ArchiveSource {
             return try ArchiveReader(input, access: .comparing)
         }
         let reader = try ArchiveReader(input, access: .selective)
-        // If the reader can't look for them, it returns everything.
+        // A reader that can't look for them returns everything.
         _ = try reader.select(paths)
         return reader
     }
@@ -199,7 +199,7 @@ private final class ContainerComparison {
         return count
     }
 
-    /// Compares everything with another directory, which `first` is; returns the number of differences.
+    /// Compares everything with `first`, another directory; returns the number of differences.
     func run(_ first: OpenFile) throws -> Int {
         var comparator = try EntryComparator(
             root: root,
@@ -236,7 +236,7 @@ private final class ContainerComparison {
         }
     }
 
-    /// Shows how far the reader is, and ends everything where that was asked for.
+    /// Reports the reader's progress, and throws if the operation was cancelled.
     private func step(_ reader: ArchiveReader) throws {
         try operation.check()
         let consumed = reader.consumedBytes
@@ -308,7 +308,7 @@ private final class ContainerComparison {
     }
 }
 
-/// A hash of a path, from which those of the paths below it are made.
+/// The hash of a path, from which the hashes of paths below it are computed.
 private struct PathHash {
     private var hasher = Hasher()
 
@@ -325,12 +325,12 @@ private struct PathHash {
 /// The paths that one side has, and the directories above them: another program's archive, or a part of one, may
 /// have no entries for these.
 ///
-/// There are only hashes: a set of a million paths would take too much memory.
+/// It stores hashes only: a set of a million paths would take too much memory.
 private struct SeenPaths {
     private var entries: Set<Int> = []
     private var directories: Set<Int> = []
 
-    /// Takes the path of an entry.
+    /// Adds the path of an entry.
     mutating func insert(_ path: EntryPath) {
         let names = path.components
         var hash = PathHash()
@@ -347,7 +347,7 @@ private struct SeenPaths {
     }
 }
 
-/// Completes the entries of a directory's listing by what is read of each file.
+/// Completes the entries of a directory's listing with the details of each file.
 private struct DirectoryEntries {
     private let root: OpenFile
     private let cursor: DirectoryCursor<OpenFile>
@@ -410,7 +410,7 @@ private struct DirectoryEntries {
 extension MigrationHost {
     /// Compares two directories, as an export of them would see them.
     ///
-    /// If `paths` holds any, only what is at them and below them is compared.
+    /// If `paths` isn't empty, only these paths and everything below them are compared.
     ///
     /// - Returns: The number of differences.
     @concurrent

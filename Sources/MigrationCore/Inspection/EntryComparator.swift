@@ -11,7 +11,7 @@ struct EntryComparator {
     }
 
     private let cursor: DirectoryCursor<OpenFile>
-    /// What the sides are called in details.
+    /// The names of the two sides in details.
     private let sides: (first: String, second: String)
     /// The extra metadata that the archive holds.
     private let extra: ExtraMetadata
@@ -276,10 +276,10 @@ extension EntryComparator {
     }
 }
 
-/// What the content of an entry is read from.
+/// The source of an entry's content.
 enum ComparedContent {
     case archive(ArchiveReader)
-    /// A file of another directory; anything but a file has no content.
+    /// A file in another directory; other kinds have no content.
     case file(OpenFile)
 }
 
@@ -357,7 +357,7 @@ private struct ContentComparator {
         }
     }
 
-    /// Goes on at `end`, since everything before it is equal.
+    /// Continues at `end`, because everything before it is equal.
     mutating func pass(upTo end: UInt64) { position = end }
 
     /// Compares the rest of a file of `size` bytes with zeros.

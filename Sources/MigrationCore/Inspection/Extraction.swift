@@ -7,7 +7,7 @@ extension ArchiveSource {
     /// Restores entries in a directory, without the rules of containers.
     ///
     /// Nothing is written outside the directory, and nothing in it is replaced. Entries are
-    /// restored in a hidden directory first and moved when all are there, so a failure leaves
+    /// restored in a hidden directory first and moved once they are complete, so a failure leaves
     /// nothing behind.
     ///
     /// - Parameters:
@@ -70,7 +70,7 @@ extension ArchiveSource {
     package func paths(among paths: [EntryPath]) async throws -> Set<EntryPath> {
         try await withOperation(threadCount: 1) { operation in
             let reader = try ArchiveReader(open(operation), access: .selective)
-            // If the reader can't look for them, it returns everything.
+            // A reader that can't look for them returns everything.
             _ = try reader.select(paths)
             var found: Set<EntryPath> = []
             while found.count < paths.count, let entry = try reader.next() {
@@ -88,11 +88,11 @@ struct Extraction {
     let directory: BytePath
     let paths: [EntryPath]
     let patterns: PatternSearch
-    /// The entries of a stream whose names may be printed ones.
+    /// The entries to look for in a stream, whose names may be in printed form.
     let names: PrintedNameSearch
     /// Whether damaged entries are omitted, instead of failing everything.
     let keepsGoing: Bool
-    /// How the entries meet what is there.
+    /// What happens if entries already exist.
     let policy: StagedPlacement.Policy
     let options: ImportOptions
     let operation: MigrationOperation
@@ -112,7 +112,7 @@ struct Extraction {
             foreignMetadata: options.extraMetadata
         )
         try options.checkExtraMetadata(of: reader.header, restoredTo: directory)
-        // A pipe has no fingerprint until everything was read.
+        // A pipe has no fingerprint before it is read to its end.
         if input.size != nil { try options.expectedFingerprint?.check(reader.fingerprint) }
         let linkTargets =
             input.size == nil || selectsAll || keepsGoing || !names.isEmpty
@@ -191,7 +191,7 @@ struct Extraction {
         }
         if keepsGoing {
             extraction.passesOverDamage = true
-            // A link that leads out is one more entry that is left out.
+            // A link that leads out is left out like a damaged entry.
             if options.externalLinks == .refuse { extraction.externalLinks = .skip }
         }
         extraction.linkTargets = linkTargets

@@ -5,8 +5,8 @@ internal import MigrationSystem
 extension ArchiveSource {
     /// Passes the content of the file at `path` to `body`, piece by piece, with zeros for its holes.
     ///
-    /// In a stream, `names` looks for the file in its place. Each piece was compared with its hash before. What comes from a pipe is proved complete only when
-    /// the method returns.
+    /// In a stream, `names` finds the file instead. Each piece was checked against its hash before. Content from a
+    /// pipe is proved complete only when the method returns.
     ///
     /// - Returns: The description of the archive.
     /// - Throws: `ArchiveError` of code `notFound` if there is no such entry, and if the archive can't be
@@ -40,7 +40,7 @@ private struct FileContent {
     private static let zeros = [UInt8](repeating: 0, count: 64 * 1024)
 
     let source: ArchiveSource
-    /// In a stream, the file by a name that may be a printed one.
+    /// In a stream, the file by a name that may be in printed form.
     let names: PrintedNameSearch?
     let expectedFingerprint: Fingerprint?
     let operation: MigrationOperation
@@ -76,7 +76,7 @@ private struct FileContent {
         throw ArchiveError(.refused, "too many hard links lead to the file", entry: path)
     }
 
-    /// Which of the entries at `path` counts, from 1; `nil` where a path comes only once.
+    /// Which of the entries at `path` counts, from 1; `nil` if a path occurs only once.
     ///
     /// In another program's tar file the last one counts.
     private func lastOccurrence(of path: EntryPath, in reader: ArchiveReader) throws -> Int? {
@@ -110,7 +110,7 @@ private struct FileContent {
             }
             if case .hardLink(let target) = entry.kind { return target }
             try pass(entry, of: reader, body)
-            // Only a file of ours proves each piece by itself.
+            // Only a file in this project's format proves each piece by itself.
             if names == nil, reader.header != nil, reader.archiveBytes != nil { return nil }
         }
         try names?.checkCompleteness()

@@ -1,16 +1,16 @@
 package import MigrationArchive
 internal import MigrationSystem
 
-/// A search in a stream for entries by names that are exact or, if there is no such entry, as they are printed.
+/// A search in a stream for entries by their exact names or, if there is no such entry, by their printed names.
 ///
-/// A stream is read once, so the first entry that is found decides. If an exact name comes behind its printed
-/// twin, the search fails.
+/// A stream is read once, so the first entry that is found decides. If an exact match follows a match by
+/// printed name, the search fails.
 package final class PrintedNameSearch: Sendable {
     private struct Name {
         let exact: EntryPath
-        /// The name of which the exact one is the printed form.
+        /// The name whose printed form is the requested one.
         let twin: EntryPath
-        /// The one that was found.
+        /// The name that was found.
         var found: EntryPath?
         var isAmbiguous = false
     }
@@ -31,7 +31,7 @@ package final class PrintedNameSearch: Sendable {
     /// Whether there are no names, which find nothing.
     package var isEmpty: Bool { names.withLock { $0.isEmpty } }
 
-    /// Whether the entry at `path` is one of those, or lies below one.
+    /// Whether the entry at `path` has one of these names, or is below one.
     @Sendable
     package func finds(_ path: EntryPath) -> Bool {
         names.withLock { names in
@@ -51,13 +51,13 @@ package final class PrintedNameSearch: Sendable {
         }
     }
 
-    /// Whether `path` is that of a name itself that was found.
+    /// Whether `path` is itself a name that was found.
     func hasFound(_ path: EntryPath) -> Bool {
         names.withLock { $0.contains { $0.found == path } }
     }
 
-    /// Throws if a name was taken for a printed one before the exact one came and, unless `isPartial`, if one of
-    /// them was not found.
+    /// Throws if a printed name matched before the exact name came and, unless `isPartial`, if a name was not
+    /// found.
     package func checkCompleteness(isPartial: Bool = false) throws(ArchiveError) {
         let names = names.withLock { $0 }
         if let name = names.first(where: \.isAmbiguous) {

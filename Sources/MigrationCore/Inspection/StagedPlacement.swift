@@ -3,18 +3,18 @@ internal import MigrationSystem
 
 /// Moves what an extraction has staged to its place: all of it, or nothing.
 package struct StagedPlacement {
-    /// How the items of the archive meet those that are there.
+    /// What happens to existing items.
     package enum Policy: Sendable {
-        /// No item of the archive may be there.
+        /// No item of the archive may already exist.
         case separate
-        /// Items go into directories that are there; a file that is there is replaced, or refused.
+        /// Items go into existing directories; an existing file is replaced, or refused.
         case merged(replacesFiles: Bool)
     }
 
     /// The staging directory's own name, which no item of the archive may have.
     static let stagingName = [UInt8](utf8: ".migration-extracting")
 
-    /// The name of a file in the staging directory while another takes its place.
+    /// The temporary name of a file in the staging directory while another one replaces it.
     private static let replacedName = [UInt8](utf8: ".migration-replaced")
 
     private let directory: BytePath
@@ -25,7 +25,7 @@ package struct StagedPlacement {
     /// The paths of moved items, each after a byte that says whether it was exchanged.
     private let moved: RecordSpool
 
-    /// Places what is in `staging` in `root`, which messages call `directory`.
+    /// Moves the content of `staging` to `root`, which messages call `directory`.
     init(
         of staging: OpenFile,
         in root: OpenFile,
@@ -60,7 +60,7 @@ package struct StagedPlacement {
         }
     }
 
-    /// A directory of the archive, and the one that is there.
+    /// A directory of the archive, and the existing one.
     private struct Pair {
         let path: [UInt8]
         let staged: OpenFile
@@ -71,7 +71,7 @@ package struct StagedPlacement {
         }
     }
 
-    /// Passes each item to `body`, and goes into the directories for which it returns `true`.
+    /// Passes each item to `body`, and enters the directories for which it returns `true`.
     private func walk(_ body: ([UInt8], Pair) throws -> Bool) throws {
         var pending: [[UInt8]] = [[]]
         while let path = pending.popLast() {
@@ -117,7 +117,7 @@ extension StagedPlacement {
         case nothing, directories, files
     }
 
-    /// What is there where `name` of the archive belongs.
+    /// The item at the destination of `name` in the archive.
     private func meeting(of name: [UInt8], _ pair: Pair) throws(MigrationError) -> Meeting {
         guard case .merged(let replacesFiles) = policy else { return .nothing }
         let path = pair.path(of: name)
@@ -188,7 +188,7 @@ extension StagedPlacement {
         }
     }
 
-    /// Leaves the time of a directory that was there before as it is; that of the destination itself changes.
+    /// Preserves the time of an existing directory; that of the destination itself changes.
     private func keepingTime(
         of pair: Pair,
         _ body: () throws(SystemError) -> Void
@@ -199,7 +199,7 @@ extension StagedPlacement {
         try pair.present.descriptor.setModificationTime(time)
     }
 
-    /// Exchanges two files of one name, in three steps where the system can't in one.
+    /// Exchanges two files of the same name, in three steps if the system can't do it in one.
     private static func exchange(
         _ name: [UInt8],
         of staged: OpenFile,

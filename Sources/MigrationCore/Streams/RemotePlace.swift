@@ -53,7 +53,7 @@ package struct RemotePlace: Hashable, Sendable {
             guard host.last == "]" else { return nil }
             host = host.dropFirst().dropLast()
         }
-        // ssh would take such a name for an option.
+        // ssh would read such a name as an option.
         let names = [host, user].compactMap(\.self)
         let isSafe = names.allSatisfy { name in
             !name.isEmpty && !name.hasPrefix("-")

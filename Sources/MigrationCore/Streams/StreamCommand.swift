@@ -11,7 +11,7 @@ protocol ArchiveTaker: Sendable {
     func end(after error: any Error) -> any Error
 }
 
-/// A shell command that takes the archive of an export, or gives that of an import.
+/// A shell command that consumes the archive of an export, or produces that of an import.
 ///
 /// It belongs to one operation. A command that takes an archive sees its end only if the archive is
 /// whole: otherwise the command is killed first. An operation succeeds only if the command ends with 0.
@@ -44,12 +44,12 @@ package final class StreamCommand: ArchiveTaker {
 
     // MARK: - Starting
 
-    /// Starts the command that takes an archive; returns where to write it.
+    /// Starts the command that consumes an archive; returns where to write it.
     func startTaking(sizeEstimate: UInt64) throws -> FileDescriptor {
         try start(Self.replacingBytes(in: text, with: sizeEstimate), direction: .taking)
     }
 
-    /// Starts the command that gives an archive; returns where to read it.
+    /// Starts the command that produces an archive; returns where to read it.
     func startGiving() throws -> FileDescriptor {
         try start(text, direction: .giving)
     }
@@ -135,7 +135,7 @@ package final class StreamCommand: ArchiveTaker {
         let message: String
         switch ending {
         case .exited(0):
-            // It has ended well, but before it had the whole archive.
+            // It succeeded, but before it had the whole archive.
             guard let error = cause as? ArchiveError, error.cause?.isBrokenPipe ?? false else {
                 return nil
             }

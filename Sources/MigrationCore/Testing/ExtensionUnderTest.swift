@@ -107,7 +107,7 @@ extension MigrationExtension {
         }
     }
 
-    /// Reads granted resources from `list`: one line `name=path` each, with `:rw` behind the path of
+    /// Reads granted resources from `list`: one line `name=path` each, with `:rw` after the path of
     /// one that the extension may change.
     fileprivate mutating func readGrants(of list: [UInt8]) throws(MigrationError) {
         let variable = ExtensionUnderTest.grantsVariable

@@ -14,7 +14,7 @@ public struct VersionRehearsal: Sendable {
     /// The archive to import, which is read twice; `nil` lets the extension export one first.
     public var archive: ArchiveSource?
 
-    /// The source of the data, as far as the archive does not name it.
+    /// The source of the data, if the archive does not name it.
     ///
     /// Its version applies to the import to compare with. An export of the extension itself comes
     /// from Android by default.

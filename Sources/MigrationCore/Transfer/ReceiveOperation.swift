@@ -7,16 +7,16 @@ package struct ReceivedArchive: Sendable {
     /// The archive's fingerprint.
     package let fingerprint: Fingerprint
 
-    /// Whether the archive was there already, whole and of the same data.
+    /// Whether the archive already existed, whole and with the same data.
     package let isUnchanged: Bool
 }
 
 extension MigrationHost {
     /// Takes an archive that ``ArchiveDestination/remote(_:)`` sends, and gives it its name once it is whole.
     ///
-    /// The rest of a cut transfer, under the name that ends in `.partial`, stays and isn't sent
-    /// again if it is still right. If the archive is there already, the sender's data must be the
-    /// same.
+    /// The part that an interrupted transfer left, under the name that ends in `.partial`, stays,
+    /// and pieces in it that are still right aren't sent again. If the archive is there already,
+    /// the sender's data must be the same.
     ///
     /// - Parameters:
     ///   - path: The archive's path.
@@ -101,7 +101,7 @@ private struct ReceiveOperation {
             fingerprint = try file.prove()
         } catch {
             let error = file.discard(after: error)
-            // An archive that was cut right at its start doesn't even show its format.
+            // An archive that was cut within its first bytes doesn't even show its format.
             let isOfCut = [.truncated, .notAnArchive].contains((error as? ArchiveError)?.code)
             throw isOfCut ? isCut : error
         }
@@ -149,7 +149,7 @@ private struct ReceiveOperation {
         return ReceivedArchive(fingerprint: fingerprint, isUnchanged: true)
     }
 
-    /// Proves the pieces of the archive that is there.
+    /// Proves the pieces of the archive that already exists.
     private func present() throws -> (ArchiveBeginning, Fingerprint) {
         do {
             let file = OpenFile(try FileDescriptor.openFollowingLinks(path, .reading))
@@ -175,8 +175,8 @@ private struct ReceiveOperation {
         }
     }
 
-    /// The fingerprint of the sender's archive, from the index that it sends, whatever lies between
-    /// the header and the index.
+    /// The fingerprint of the sender's archive, from the index that it sends, without looking at
+    /// the pieces between the header and the index.
     private func fingerprint(
         of kept: (header: [UInt8], end: UInt64),
         _ reader: inout PeerReader
