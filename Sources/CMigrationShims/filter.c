@@ -46,7 +46,7 @@ static void require(struct filter *filter, unsigned short test, uint32_t value) 
   add(filter, (struct sock_filter)BPF_JUMP(BPF_JMP | test | BPF_K, value, 0, 0));
 }
 
-/// Makes comparisons in the code since `start` jump behind it if they fail.
+/// Makes comparisons in the code since `start` jump to its end if they fail.
 static void close_requirements(struct filter *filter, unsigned short start) {
   for (unsigned short index = start; index < filter->count; index++) {
     struct sock_filter *instruction = &filter->code[index];

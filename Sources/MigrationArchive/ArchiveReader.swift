@@ -79,7 +79,7 @@ public final class ArchiveReader: RestorableArchive {
     /// Whether a client reads, whose task may be cancelled; operations of this project have a flag.
     private var followsTask = false
     private var failure: (any Error)?
-    /// Whether something was passed over because it is damaged.
+    /// Whether something was skipped because it is damaged.
     private var hasGap = false
     /// Where reading resumed after the last damage, counted from the first piece.
     private var passedOver: UInt64 = 0
@@ -469,7 +469,7 @@ extension ArchiveReader {
     }
 }
 
-// MARK: - Going on behind damage
+// MARK: - Resuming after damage
 
 extension ArchiveReader {
     /// Resumes at the first entry that begins in a later, undamaged piece.
@@ -477,7 +477,7 @@ extension ArchiveReader {
     /// The totals and the index of entries are then not compared with the archive. Reading can't
     /// resume if the archive is read in order, or if its index is damaged.
     ///
-    /// `lost` gets the path of each entry that was passed over and that the archive's end names.
+    /// `lost` gets the path of each skipped entry that the archive's end names.
     ///
     /// - Returns: The entry; `nil` if there is none.
     /// - Throws: The errors of ``next()`` that are not about the archive, and those of `lost`.

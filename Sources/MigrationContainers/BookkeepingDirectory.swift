@@ -62,7 +62,7 @@ package struct BookkeepingDirectory {
         do {
             try file.descriptor.adoptOwner(of: directory.descriptor.status())
         } catch {
-            // Only root can.
+            // Only root can change the owner.
             guard error.isDenied || error.isUnsupported else { throw error }
         }
     }
@@ -101,7 +101,7 @@ package struct BookkeepingDirectory {
         try directory.descriptor.statusIfPresent(of: [UInt8](utf8: name)) != nil
     }
 
-    /// Moves the file `name` here from `other`, over one that is here.
+    /// Moves the file `name` here from `other`, and replaces one that is here.
     func take(_ name: String, from other: BookkeepingDirectory) throws(SystemError) {
         let name = [UInt8](utf8: name)
         try other.directory.descriptor.rename(name, to: name, in: directory.descriptor)

@@ -30,7 +30,7 @@ package enum ContainerRecovery {
         }
     }
 
-    /// Whether the container is the new one, and only the replaced data could not be moved yet.
+    /// Whether the container is the new one, and only the replaced data is still to be moved.
     private static func isCommitted(_ path: BytePath) -> Bool {
         // If any of it can't be read, the caller throws the error that it already has.
         guard let root = try? OpenFile(FileDescriptor.open(path, .directory)),
@@ -260,7 +260,7 @@ extension ContainerRecovery {
 }
 
 extension RecoveryReport {
-    /// Notes where the data is that the last import replaced.
+    /// Records where the data is that the last import replaced.
     fileprivate mutating func noteReplacedData(
         of container: MigrationDataContainer,
         _ directory: OpenFile
@@ -291,7 +291,7 @@ private struct Discarding {
         }
         let directory = bookkeeping.openDirectory
         var kept: [BytePath] = []
-        // What can't be understood is what this gives up. If unsure, nothing is put back and all
+        // This gives up exactly what can't be understood. If unsure, nothing is put back and all
         // data is kept.
         let journal = try? ImportJournal.read(from: bookkeeping)
         let phase = journal?.phase

@@ -101,7 +101,7 @@ extension ImportRecordFile {
 }
 
 extension MigrationDataContainer {
-    /// Reads what `body` reads without finishing an interrupted import; `nil` if there is none.
+    /// Reads a record with `body`, without finishing an interrupted import; `nil` if there is none.
     func storedImportRecord(
         _ body: (ImportRecordFile) throws -> ImportRecord? = { try $0.read() }
     ) throws(MigrationError) -> ImportRecord? {
@@ -156,7 +156,8 @@ extension ImportRecordFile {
 
     /// Keeps the fingerprint of a success whose record is about to be removed.
     ///
-    /// If it can't be kept, the import only runs once more; but none of an older import may stay in its place.
+    /// If it can't be kept, the import only runs once more. But the fingerprint of an older import must not
+    /// stay in its place.
     private func keepFingerprint() throws(SystemError) {
         // A record that can't be read has no fingerprint to keep.
         guard let record = try? read(Self.name), record.outcome == .success else { return }
@@ -166,7 +167,7 @@ extension ImportRecordFile {
                 return try bookkeeping.write(data, as: BookkeepingDirectory.lastImportName)
             }
         } catch {
-            // Continue as without a fingerprint.
+            // Continue as if there were no fingerprint.
         }
         try bookkeeping.remove(BookkeepingDirectory.lastImportName)
     }
@@ -197,7 +198,7 @@ extension ImportRecordFile {
         return reading.date
     }
 
-    /// Notes that an app asked for `record` now, unless one did before.
+    /// Records that an app asked for `record` now, unless one did before.
     func noteReading(of record: ImportRecord) throws {
         guard try firstReading(of: record) == nil else { return }
         let reading = Reading(date: Date(), record: record.withoutActivity)

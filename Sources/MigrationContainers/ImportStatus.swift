@@ -6,9 +6,9 @@ extension MigrationDataContainer {
     /// Returns the record of the import that made the container's data, or else of the last attempt; `nil` if
     /// there is neither.
     ///
-    /// An import that fails leaves the data and this record; ``lastImportAttempt()`` returns what became of it.
-    /// If nobody uses the container, an interrupted import is first undone, or completed if its
-    /// commit had begun. An addition to Apple's interface.
+    /// An import that fails leaves the data and this record; ``lastImportAttempt()`` returns how it ended. If
+    /// nobody uses the container, an interrupted import is first undone, or completed if its commit had begun.
+    /// An addition to Apple's interface.
     ///
     /// - Returns: The record, or `nil`.
     /// - Throws: ``MigrationError`` of code `statusUnreadable` if the record is damaged or of a
@@ -68,10 +68,10 @@ extension MigrationDataContainer {
 
     /// Takes what the person was doing when the data in the container was exported.
     ///
-    /// It is returned once. It stays where its type is not among `types`, and until
+    /// It is returned once. It is kept if its type is not among `types`, until
     /// ``clearImportRecord()``. An addition to Apple's interface.
     ///
-    /// - Parameter types: The types of activities that the app can go on with.
+    /// - Parameter types: The types of activities that the app can continue.
     /// - Returns: The activity; `nil` if there is none of these types, or it was taken.
     /// - Throws: ``MigrationError`` as ``importRecord()`` does, and of code `statusUnreadable` if it
     ///   can't be marked as taken.
@@ -90,7 +90,7 @@ extension MigrationDataContainer {
         return activity
     }
 
-    /// Notes that an app asked for `record`.
+    /// Records that an app asked for `record`.
     func noteReading(of record: ImportRecord) throws {
         try openRecordFile()?.noteReading(of: record)
     }
@@ -104,9 +104,9 @@ extension MigrationDataContainer {
 // MARK: - The status of Apple's interface
 
 extension MigrationStatus {
-    /// How the import ended that made the data; `nil` if there was none since the status was cleared.
+    /// The outcome of the import that made the data; `nil` if there was none since the status was cleared.
     ///
-    /// If no import made the data, it is how the last one failed.
+    /// If no import made the data, it is the failure of the last one.
     ///
     /// The error of a failure is an `NSError` with the domain, code and description of the thrown
     /// error, and as much of its other information as ``PersistedError`` carries. For an
@@ -126,11 +126,11 @@ extension MigrationStatus {
         }
     }
 
-    /// Takes what the person was doing on the other device, once, for the app to go on there.
+    /// Takes what the person was doing on the other device, once, so that the app can continue there.
     ///
     /// Take it before you clear the status, which clears it too. An addition to Apple's interface.
     ///
-    /// - Parameter types: The types of activities that the app can go on with; `nil` means those that
+    /// - Parameter types: The types of activities that the app can continue; `nil` means those that
     ///   its `Info.plist` declares in `NSUserActivityTypes`.
     /// - Returns: The activity; `nil` if there is none of these types, if it was taken, or if it can't
     ///   be read: ``MigrationDataContainer/takeResumeActivity(ofTypes:)`` throws the reason.

@@ -103,7 +103,7 @@ struct JournaledCommit {
         _ state: ImportJournal,
         bookkeeping: BookkeepingDirectory
     ) throws {
-        // Space that a dead process set aside is in the way if the disk is full.
+        // Space that a dead process set aside would be missing if the disk is full.
         try RecordReserve.remove(from: bookkeeping)
         if try ImportJournal.read(from: bookkeeping)?.phase == .filling {
             try move(allOf: live.root, to: staged, resuming: true)

@@ -5,7 +5,7 @@ package import MigrationSystem
 /// The directory to which an import moves the data that it replaces, as a container of its own.
 ///
 /// The journal names it before the commit, and until the data is there. Only then is the journal removed,
-/// so that the next command finishes a move that was cut off and nothing ever removes that data.
+/// so that the next command finishes an interrupted move, and nothing ever removes that data.
 package struct KeptContainer {
     /// The path, whose parent has no links in it.
     package let path: BytePath
@@ -132,7 +132,7 @@ extension KeptContainer {
         try bookkeeping.removeIfEmpty(from: old)
     }
 
-    /// Gives the directory of the old data what the container has, as far as this user may.
+    /// Gives the directory of the old data the container's own attributes, as far as this user may set them.
     private static func makeAlike(
         _ replaced: OpenFile,
         to live: OpenFile,
@@ -154,7 +154,7 @@ extension KeptContainer {
 // MARK: - Finishing a move that was cut off
 
 extension KeptContainer {
-    /// Moves the old data to where `journal`, of a commit that is done, says; `live` is the new container.
+    /// Moves the old data to the path in `journal`, of a finished commit; `live` is the new container.
     ///
     /// - Throws: ``MigrationError`` of code `containerInvalid`, which names both places.
     package static func finish(
@@ -173,7 +173,7 @@ extension KeptContainer {
             else { throw SystemError.missing("open") }
             let name = StagingDirectory.containerName
             guard try holder.descriptor.statusIfPresent(of: name) != nil else {
-                // It was moved, and nothing else was left to be done.
+                // It was moved, and nothing else is left to do.
                 return try bookkeeping.remove(BookkeepingDirectory.journalName)
             }
             let old = OpenFile(try holder.descriptor.open(name, .directory))

@@ -35,7 +35,7 @@ package struct StagingDirectory {
 
     private let isBundle: Bool
 
-    /// The directory in which the one that is exchanged is.
+    /// The directory that holds the exchanged one.
     package var parent: OpenFile { holder }
 
     /// The staged container's path.
@@ -250,7 +250,7 @@ extension StagingDirectory {
         }
     }
 
-    /// Finds the token of what is still left beside the locked container.
+    /// Finds the token of the leftovers beside the locked container.
     package static func tokenOfLeftovers(of lock: ContainerLock) throws(SystemError)
         -> StagingToken?
     {

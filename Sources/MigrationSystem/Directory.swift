@@ -132,7 +132,7 @@ extension FileDescriptor {
         if rename(name, to: newName, in: directory, by: function) { return }
         let error = SystemError("renameat2")
         guard error.isUnsupported else { throw error }
-        // Some file systems, such as NFS, can't do this atomically: look, then rename.
+        // Some file systems, such as NFS, can't do this atomically, so look first, then rename.
         guard try directory.statusIfPresent(of: newName) == nil else {
             throw SystemError("rename", code: SystemError.existingCode)
         }

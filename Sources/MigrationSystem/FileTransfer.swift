@@ -160,7 +160,7 @@ extension FileDescriptor {
 private let noAccessTime: UInt = 1024
 
 extension FileDescriptor {
-    /// The least that a name counts as, in bytes, so that empty files are not free.
+    /// The minimum that a name counts, in bytes, so that empty files are not free.
     private static let smallestName: UInt64 = 512
 
     /// Adds up the disk space of everything in this directory until the sum exceeds `limit`.

@@ -49,7 +49,7 @@ package final class MigrationOperation: Sendable {
 
 /// The work of a step, as far as the threads of an operation know it; each member is used under the crew's lock.
 protocol PooledStep: AnyObject {
-    /// Does one job without the lock; returns `false` if there is none to begin.
+    /// Does one job without the lock; returns `false` if there is none.
     func workOnce() -> Bool
 
     /// Wakes the thread that waits for the step, if it need not wait any longer.
@@ -104,7 +104,7 @@ final class Crew: @unchecked Sendable {
         return steps.contains { $0.workOnce() }
     }
 
-    /// Finds a thread for a job that was added; returns `false` if all are at work.
+    /// Finds a thread for a job that was added; returns `false` if all are busy.
     @discardableResult
     func offerJob() -> Bool {
         if let worker = idleWorkers.popLast() {

@@ -25,7 +25,7 @@ package struct PendingFile: ~Copyable {
     /// Begins the file at `path`, which only its owner can read.
     ///
     /// If `resumes`, it holds what an earlier process of this user left. If there is no such file,
-    /// this user's file at `path` is taken if `isCut` says that it isn't whole.
+    /// this user's file at `path` is resumed if `isCut` says that it isn't whole.
     ///
     /// - Throws: ``SystemError`` that ``SystemError/isExisting`` if the file exists and is not to be
     ///   replaced, and that ``SystemError/isBusy`` if another process is writing it.

@@ -121,7 +121,7 @@ package enum PrintableText {
         private var isBehindEmoji = false
         private var isHeld = false
 
-        /// Whether `scalar` is a joiner behind an emoji, which the next scalar decides about.
+        /// Whether `scalar` is a joiner after an emoji; the next scalar decides what happens to it.
         mutating func holds(_ scalar: Unicode.Scalar) -> Bool {
             guard scalar == Self.joiner, isBehindEmoji, !isHeld else { return false }
             isHeld = true

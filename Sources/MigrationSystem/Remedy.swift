@@ -25,7 +25,7 @@ package enum Remedy: Hashable, Sendable {
     case exportBundle
     /// Restore links that lead anywhere.
     case keepExternalLinks
-    /// Restore no owners, lists and further attributes.
+    /// Restore no owners, access control lists or further attributes.
     case restoreNoExtraMetadata
     /// Restore owners as root, or not at all.
     case restoreOwnersAsRoot
@@ -33,9 +33,9 @@ package enum Remedy: Hashable, Sendable {
     case archiveMetadata(Metadata)
     /// Let the export hold this kind of metadata.
     case holdMetadata(Metadata)
-    /// Decompress the file by this program before it is read.
+    /// Decompress the file with this program before it is read.
     case decompress(by: String)
-    /// Make a tar file of it by bsdtar.
+    /// Make a tar file of it with bsdtar.
     case makeTarFile
 
     /// A kind of metadata that is archived on request.
@@ -47,7 +47,7 @@ package enum Remedy: Hashable, Sendable {
 
     /// Name an archive to rehearse with.
     case nameArchive
-    /// Say from which app and platform the data comes.
+    /// Say which app and platform the data comes from.
     case nameSource
     /// Append what was left behind, or allow it.
     case appendLeftBehind

@@ -16,7 +16,7 @@ package struct BinaryPropertyList: Sendable {
     /// The position of the table of offsets, where the objects end.
     private let table: Int
 
-    /// The number of the object that the list is.
+    /// The number of the root object.
     package let root: Int
 
     /// Reads the trailer.
@@ -55,7 +55,7 @@ package struct BinaryPropertyList: Sendable {
 
     // MARK: - Objects
 
-    /// What an object is, and where its content lies.
+    /// The kind of an object, and the place of its content.
     enum Content {
         /// A number, a truth value or a date.
         case plain(PropertyListValue)
@@ -64,7 +64,7 @@ package struct BinaryPropertyList: Sendable {
         case utf16(Range<Int>)
         /// The references to the elements.
         case array(Range<Int>)
-        /// The references to all keys, and behind them those to the values.
+        /// The references to all keys, followed by those to the values.
         case dictionary(Range<Int>)
     }
 
@@ -188,7 +188,7 @@ extension BinaryPropertyList {
         }
     }
 
-    /// Finds the number of the object for the first key like that in a dictionary.
+    /// Finds the number of the object for the first such key in a dictionary.
     ///
     /// - Returns: The number; `nil` if there is none, or if the object isn't a dictionary.
     /// - Throws: ``PropertyListError`` if an object on the way is damaged.

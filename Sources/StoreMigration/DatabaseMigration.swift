@@ -275,7 +275,7 @@ extension DatabaseMigration {
             let copy = try SQLiteConnection.open(at: path, isCancelled: work.isCancelled)
             let resolved = try work.resolve(step, to: goal, in: copy)
             copy.close()
-            // What the steps before it made is known only now.
+            // Only now is it known what the earlier steps made.
             var room = room
             room?.growth = resolved?.growth ?? 0
             try check(room, copies: 0)
@@ -366,7 +366,7 @@ extension DatabaseMigration {
         try place.write(state)
     }
 
-    /// Gives the store a time that no clock gives, so that a later change is noticed.
+    /// Gives the store a time that no clock would give, so that a later change is noticed.
     private func mark() throws(StoreMigrationError) -> Mark? {
         guard let time = try place.status(of: .live)?.modificationTime else { return nil }
         let nanoseconds = time.nanoseconds < 999_999_999 ? time.nanoseconds + 1 : 1

@@ -17,7 +17,7 @@ struct FileMigration {
         let version: Int
         let original: File
         let copy: File
-        /// The number of the copy's survey.
+        /// The checksum in the copy's survey.
         let survey: UInt64
 
         init(original: FileStatus?, copy: FileStatus?, survey: UInt64) {
@@ -138,7 +138,7 @@ extension FileMigration {
 
     /// Looks for data that an app saved between the last look and the exchange, which is aside now.
     ///
-    /// Data that it saved after that went into the migrated store, which it takes for its old one.
+    /// Data that it saved after that went into the migrated store, which it assumes to be the old one.
     private func checkExchange(before: StoreFiles.Survey, copy: StoreFiles.Survey) throws {
         let isAsideChanged = try place.survey(of: .copy).digest != before.digest
         let isLiveChanged = try place.survey().digest != copy.digest

@@ -15,8 +15,8 @@ struct MigrationRoom {
         hasLog = try database.journalMode == "wal"
     }
 
-    /// The bytes that must be free before so many copies are made: for the copies, the growth of the
-    /// last one and of the store, and SQLite's journal of the old pages or log of the new ones.
+    /// The bytes that must be free to make `copies` copies: for the copies, the growth of the last
+    /// one and of the store, and SQLite's journal of the old pages or log of the new ones.
     func bytes(copies: Int64) -> Int64 {
         copies * size + growth + growth + size + (hasLog ? growth : 0)
     }

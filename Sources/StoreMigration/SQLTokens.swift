@@ -84,7 +84,7 @@ extension ArraySlice<SQLToken> {
             && (words.dropFirst().first == "TRIGGER" || words.last == "TRIGGER")
     }
 
-    /// The index behind the parenthesis that closes the one at `open`.
+    /// The index after the parenthesis that closes the one at `open`.
     func end(ofGroupAt open: Int) -> Int {
         var depth = 0
         for index in open..<endIndex {
@@ -126,7 +126,7 @@ extension SQLToken {
         let folded = name.foldedSQLName
         switch kind {
         case .word:
-            // SQLite takes such a word for a text.
+            // SQLite reads such a word as a text.
             return isDefault && !Self.values.contains(folded) ? "text " + spelling : folded
         case .name: return Self.isKeyword(folded) ? "name " + folded : folded
         case .doubleQuoted:

@@ -76,7 +76,7 @@ final class SQLiteConnection {
 
     /// Refuses from now on what a hostile schema could do while the store is judged.
     ///
-    /// A value that is computed may be larger than those that are stored, but not without end.
+    /// A computed value may be larger than the stored ones, but not without limit.
     func judge() throws(StoreMigrationError) {
         try check(unsafe migration_sqlite_distrust(handle))
         // One of SQLite's instructions may compute a large value.
@@ -541,7 +541,7 @@ extension SQLiteConnection {
         return code == SQLITE_OK && moved != 0
     }
 
-    /// Copies every page into `destination` in one transaction, whatever the size in bounded memory.
+    /// Copies every page into `destination` in one transaction and in bounded memory.
     ///
     /// - Parameters:
     ///   - destination: A database that nobody else uses.

@@ -166,7 +166,7 @@ struct SchemaContent: Sendable {
         triggers = triggers.filter { $0.value.table != name }
     }
 
-    /// Whether both declare the same, regardless of spelling.
+    /// Whether both make the same declarations, regardless of spelling.
     func isSame(as other: SchemaContent) -> Bool {
         let names = names.union(other.names)
         func areSame(_ ours: Objects, _ others: Objects) -> Bool {
@@ -185,7 +185,7 @@ struct SchemaContent: Sendable {
             && areSame(views, other.views) && areSame(triggers, other.triggers)
     }
 
-    /// Whether both declare a table alike.
+    /// Whether both declare a table in the same way.
     func isSameTable(
         _ name: String,
         as other: SchemaContent,

@@ -89,14 +89,14 @@ public struct SchemaInference: Sendable {
     /// How many bytes the steps add to the store.
     var growth: Int64 = 0
 
-    /// Whether the steps run in the store itself, as long as there is no hook; others work on a copy.
+    /// Whether the steps run in the store itself, if there is no hook; others work on a copy.
     public var isInPlace: Bool { steps.allSatisfy { $0.proof == nil } }
 
     init() {}
 
     /// Compares a store with a schema; the store isn't changed.
     ///
-    /// Its rows are read only as far as the verdict needs. Cancelling the current task stops it.
+    /// Only the rows that the verdict needs are read. Cancelling the current task stops it.
     ///
     /// - Parameters:
     ///   - store: A SQLite file.

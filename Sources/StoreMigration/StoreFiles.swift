@@ -177,7 +177,7 @@ extension StoreFiles {
         return contents
     }
 
-    /// The text of a small file, without the spaces around it; `nil` if there is no such file.
+    /// The text of a small file, without surrounding white space; `nil` if there is no such file.
     static func text(
         of path: BytePath,
         store: BytePath

@@ -47,7 +47,7 @@ extension StoreMigrationError {
         /// The work was cancelled; callers see a `CancellationError`.
         static let cancelled = Code(value: .cancelled)
 
-        /// The store isn't of the form that was expected, or its content is broken.
+        /// The store doesn't have the expected form, or its content is broken.
         public static let damaged = Code(value: .damaged)
 
         /// The file system can't exchange two names in one step.

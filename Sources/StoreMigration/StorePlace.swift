@@ -170,7 +170,7 @@ extension StorePlace {
 // MARK: - What is still to be done
 
 extension StorePlace {
-    /// Whether a migration was interrupted when the migrated store was in place, or nearly.
+    /// Whether a migration was interrupted when the migrated store was in place, or about to be.
     var isInterrupted: Bool {
         get throws(StoreMigrationError) {
             try wrapping("can't look for a migration that was cut off") { () throws(SystemError) in

@@ -127,7 +127,7 @@ private final class ProgressReporter: Sendable {
 
 /// A line that a plan's program prints.
 package enum StorePlanMessage: Codable, Sendable {
-    /// This many of so many bytes are done.
+    /// This many of the total bytes are done.
     case progress(completed: Int64, total: Int64)
     /// The program has ended well.
     case report(Report)

@@ -1,7 +1,7 @@
 internal import MigrationSystem
 
-/// Finds out what the rows of a table would lose by a new declaration, and which constraints they
-/// break.
+/// Finds out what the rows of a table would lose under a new declaration, and which constraints
+/// they would break.
 struct TableJudge {
     private let database: SQLiteConnection
     /// The store's table, under the new names.

@@ -20,7 +20,7 @@ struct VersionedDocument {
         guard object is [String: Any] else { throw damage("it is not a JSON object") }
     }
 
-    /// The text or the number of `key` in the outermost object; `nil` if it hasn't the key.
+    /// The text or the number of `key` in the outermost object; `nil` if the key is missing.
     func version(ofKey key: String) throws(StoreMigrationError) -> String? {
         guard let range = try value(ofKey: key) else { return nil }
         let value = bytes[range]

@@ -176,7 +176,7 @@ private struct OwnArchive {
     /// and hash.
     private let largeFiles: Data
 
-    /// Whether this frame lies behind the first piece, and not behind the last one.
+    /// Whether this frame follows the first piece, and not the last one.
     private var isBehindFirstPiece: Bool { largeFiles.prefix(4).allSatisfy { $0 == 0 } }
 
     /// The bytes of the totals, of the description's hash and of any hash in that frame.
@@ -216,7 +216,7 @@ private struct OwnArchive {
         index.append(Data(count: 6 * count + 4))
         index += Data(littleEndian: 1, isBehindFirstPiece ? 0 : UInt32(count - 1))
         index += largeFiles.dropFirst(4)
-        // Version 2, and the mark behind it.
+        // Version 2, followed by the mark.
         var content = Data("MIGR".utf8) + Data(littleEndian: 0x1_0002, UInt32(count))
         content += hashes[Self.totals]
         let size = pieces.reduce(0) { $0 + Int(sizes[$1]) }
@@ -243,7 +243,7 @@ private struct OwnArchive {
         try file.close()
     }
 
-    /// Writes the header and the first piece, and behind them frames with nothing in them.
+    /// Writes the header and the first piece, followed by frames with nothing in them.
     func writeFirst(emptyFrames count: Int, to path: BytePath) throws {
         let empty: [UInt8] = [
             0x28, 0xB5, 0x2F, 0xFD, 0x24, 0, 1, 0, 0, 0x99, 0xE9, 0xD8, 0x51,

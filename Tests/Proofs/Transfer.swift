@@ -52,7 +52,7 @@ struct Transfer {
     private var imported: BytePath { tools.scratch / "imported" }
     private var log: BytePath { tools.scratch / "ssh.log" }
 
-    /// Kills each victim in turn, and finishes each transfer; then the same with an import behind it.
+    /// Kills each victim in turn, and finishes each transfer; then the same with an import at the other end.
     ///
     /// - Returns: How often a cut archive or container was taken for a whole one, a transfer could not be
     ///   finished, or proved bytes were sent again.
@@ -275,7 +275,7 @@ struct Transfer {
     }
 
     /// The bytes of the pieces that the receiver can prove: a piece is proved once the next one, or
-    /// a table behind it, shows that nothing more belongs to it.
+    /// a table after it, shows that nothing more belongs to it.
     private func provedBytes(_ archive: Archive) throws -> [Int] {
         let boundaries = archive.boundaries
         guard !there.exists else { return [boundaries[boundaries.count - 1] - boundaries[0]] }

@@ -12,7 +12,7 @@ struct CutOffTests {
         case document = "doc.json", directory = "dir.notes"
     }
 
-    /// Makes the store anew, in the state that a crash leaves a database in.
+    /// Replaces the store by one in the state that a crash leaves a database in.
     private func make(_ kind: Kind, in place: Place) throws {
         for name in try place.names { try FileManager.default.removeItem(at: place[name]) }
         let store = place[kind.rawValue]

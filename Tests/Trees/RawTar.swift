@@ -72,7 +72,7 @@ package struct RawTar: Sendable {
     /// Appends bytes as they are.
     package mutating func append(_ more: [UInt8]) { bytes += more }
 
-    /// The bytes with `blocks` blocks of zeros behind them.
+    /// The bytes, followed by `blocks` blocks of zeros.
     package func ended(_ blocks: Int = 2) -> [UInt8] {
         bytes + [UInt8](repeating: 0, count: blocks * 512)
     }

@@ -21,7 +21,7 @@ package enum BackupItem: Sendable {
     /// An item that no iOS app can receive, and why.
     case other(package: String?, reason: String)
 
-    /// An item of the data whose path can't be taken, and why.
+    /// An item of the data whose path can't be used, and why.
     case unusable(reason: String)
 
     /// Reads the path of an entry.

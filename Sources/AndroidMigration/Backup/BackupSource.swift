@@ -155,13 +155,13 @@ package struct BackupContents: Sendable {
     /// The first item that the stream has lost.
     private var loss: LostEntry?
 
-    /// The hashes of paths that were found inside another entry, and of those that come again
+    /// The hashes of paths that were found inside another entry, and of those that occur again
     /// outside.
     ///
     /// Hashes are enough to tell paths apart, because each process has its own seed.
     private var paths: (inside: Set<Int>, outside: Set<Int>) = ([], [])
 
-    /// Whether an entry was found inside another one, and comes again behind it.
+    /// Whether an entry was found inside another one, and occurs again after it.
     func isLaterOutside(_ entry: BackupEntry, _ path: EntryPath) -> Bool {
         entry.holder != nil && paths.outside.contains(path.hashValue)
     }

@@ -5,9 +5,9 @@ internal import MigrationSystem
 package enum SizePolicy: Sendable {
     /// Refuse the backup.
     case refuse
-    /// Take every entry as long as its header says.
+    /// Trust the size in every entry's header.
     case trust
-    /// Take the entries that lie inside.
+    /// Take the entries inside.
     case salvage
 }
 
@@ -177,7 +177,7 @@ extension BackupReader {
         return !isAndroid || BackupPathStart(entry.path) != nil ? entry : nil
     }
 
-    /// Whether `next` may be the first header behind `entry`.
+    /// Whether `next` may be the first header after `entry`.
     ///
     /// If the entry's size fits, another package must begin as all packages do, because a file may
     /// hold parts of other packages' backups.
@@ -219,7 +219,7 @@ private struct BackupPathStart: Equatable {
 // MARK: - Damage
 
 extension BackupReader {
-    /// The extent of an entry that would end behind the stream.
+    /// The extent of an entry that would end after the stream.
     ///
     /// Nothing proves that headers inside are entries: the file may be the last one, or the stream cut off.
     private func extentAtEnd(of entry: BackupEntry) throws -> EntryExtent {
@@ -238,7 +238,7 @@ extension BackupReader {
         )
     }
 
-    /// The extent of an entry without a header behind it or inside it.
+    /// The extent of an entry without a header after it or inside it.
     ///
     /// If the next header is out of line with the blocks, something got into the stream: a message
     /// between two entries, or bytes inside this one.

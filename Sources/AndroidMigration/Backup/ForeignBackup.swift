@@ -55,7 +55,7 @@ enum ForeignBackup {
         return AndroidMigrationError(.unsupported, name, remedy: .skipStart(mark.lowerBound))
     }
 
-    /// Names the backup by the names that its program gives.
+    /// Recognizes the backup by the file names that its program uses.
     private static func named(_ path: BytePath, _ start: ArraySlice<UInt8>) -> String? {
         let names = String(decoding: path.bytes, as: UTF8.self).split(separator: "/")
         let name = names.last.map { String($0) } ?? ""

@@ -1,7 +1,7 @@
 /// The headers in a part of a stream, found by one walk through it, whatever entry's content they are in.
 ///
-/// If entries cover each other, the content of each holds the headers of all that follow. Looking
-/// for them again in each entry's content would take time by the square of their number.
+/// If entries cover each other, the content of each holds the headers of all that follow. Searching
+/// each entry's content again would take quadratic time.
 package struct HeaderIndex {
     /// A header, in blocks from the start of the part.
     private struct Header {
@@ -10,8 +10,8 @@ package struct HeaderIndex {
         let content: UInt32
         /// Where its entry ends.
         let end: UInt32
-        /// Where the chain of entries ends that begins with this one, each where the one before it
-        /// ends or earlier.
+        /// The end of the chain of entries that begins with this one; in a chain, each entry begins
+        /// where the one before it ends, or earlier.
         var chainEnd: UInt32
     }
 
@@ -34,7 +34,7 @@ package struct HeaderIndex {
     ) throws {
         if !isOnWay(offset) { (start, end, headers) = (offset, offset, []) }
         guard end < limit else { return }
-        // If more and more is asked for, all of it is gone through a few times.
+        // If the limit grows again and again, everything is searched only a few times.
         let goal = max(limit, min(size, end + (end - start)))
         while end < goal, end + Self.blockSize <= size {
             guard let found = try find(end) else {
@@ -65,12 +65,12 @@ package struct HeaderIndex {
         return low
     }
 
-    /// Where a header is; `nil` behind the last.
+    /// Where a header is; `nil` after the last.
     package func offset(at index: Int) -> UInt64? {
         index < headers.count ? start + UInt64(headers[index].offset) * Self.blockSize : nil
     }
 
-    /// Where the chain of entries ends that begins at `index`.
+    /// The end of the chain of entries that begins at `index`.
     package func chainEnd(at index: Int) -> UInt64 {
         start + UInt64(headers[index].chainEnd) * Self.blockSize
     }
@@ -88,9 +88,9 @@ package struct HeaderIndex {
         return next == 0 || headers[next - 1].content <= block(offset)
     }
 
-    /// Finds the end of every chain, from that of the last header to that of the first.
+    /// Finds the end of every chain, from the last header to the first.
     private mutating func linkChains() {
-        // The first header behind each chain; headers of the chain itself are skipped.
+        // The first header after each chain; headers of the chain itself are skipped.
         var nexts = [Int](repeating: 0, count: headers.count)
         for index in headers.indices.reversed() {
             var (end, next) = (headers[index].end, index + 1)

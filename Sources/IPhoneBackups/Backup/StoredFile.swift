@@ -17,7 +17,7 @@ final class StoredFile {
     /// The number of stored bytes that were read, and the number of content bytes that they gave.
     private var stored: UInt64 = 0
     private var produced: UInt64 = 0
-    /// The last stored block, which the next one is decrypted with.
+    /// The last stored block, which is needed to decrypt the next one.
     private var vector = [UInt8](repeating: 0, count: BackupCipher.blockSize)
     private var buffer: [UInt8] = []
     /// The bytes of content that are ready in the buffer.
@@ -59,7 +59,7 @@ final class StoredFile {
         size -= try padding()
     }
 
-    /// The bytes of padding behind the content.
+    /// The bytes of padding after the content.
     private func padding() throws(FlawedRecord) -> UInt64 {
         guard let count = BackupCipher.padding(of: try block(at: size - Self.blockSize)) else {
             throw FlawedRecord("its stored bytes don't end as its key makes them end")

@@ -52,7 +52,7 @@ struct ContainerPlan {
         self.report = rows.report
     }
 
-    /// Notes the number of files that may be hard links but were archived with their content.
+    /// Reports the number of files that may be hard links but were archived with their content.
     mutating func noteUncompared(_ count: Int) {
         guard count > 0 else { return }
         report.warnings.append(
@@ -60,7 +60,7 @@ struct ContainerPlan {
         )
     }
 
-    /// Notes the contents of the archive.
+    /// Adds the contents of the archive to the report.
     mutating func finish(_ summary: ArchiveWriter.Summary) {
         report.totals = summary.totals
         report.summary = summary

@@ -1,5 +1,5 @@
-/// The numbers that came more than once, and some that only seem to: each number has two bits that
-/// it shares with others, so a million numbers take no more memory than ten.
+/// The numbers that occurred more than once, and a few others: each number has two bits that it
+/// shares with others, so a million numbers take no more memory than ten.
 struct RepeatedNumbers {
     private static let bitCount = 23
     private static let wordCount = (1 << bitCount) / UInt64.bitWidth

@@ -113,7 +113,7 @@ enum BackupCipher {
     }
 }
 
-/// Decrypts AES in CBC mode from any block on, and ignores padding.
+/// Decrypts AES in CBC mode starting at any block, and ignores padding.
 @safe
 final class BlockDecryptor {
     private let context: OpaquePointer
@@ -141,7 +141,7 @@ final class BlockDecryptor {
     /// - Parameters:
     ///   - bytes: The buffer. Its first block is the one before the blocks to decrypt, and stays; for
     ///     the first block of a file it is zeros.
-    ///   - count: The bytes to decrypt behind that block, a multiple of the size of a block.
+    ///   - count: The bytes to decrypt after that block, a multiple of the size of a block.
     func decrypt(_ bytes: inout [UInt8], count: Int) {
         precondition(count % BackupCipher.blockSize == 0)
         precondition(bytes.count >= BackupCipher.blockSize + count)

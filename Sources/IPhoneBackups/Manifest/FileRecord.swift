@@ -97,7 +97,7 @@ struct FlawedRecord: Error {
 // MARK: - Archives of objects
 
 extension FileRecord {
-    /// More seconds than any date that people write.
+    /// More seconds than any date in use.
     private static let timeLimit: UInt64 = 1 << 38
 
     /// The largest archive of a row's object; real ones have about 500 bytes.

@@ -115,7 +115,7 @@ extension ForeignHeaders {
         }
     }
 
-    /// The keywords of records with attributes that are never restored, in byte order, but for the access
+    /// The keywords of records with attributes that are never restored, in byte order, without the access
     /// control lists of `kinds`.
     func unrestoredKeywords(besides kinds: [AccessList.Kind] = []) -> [[UInt8]] {
         let restored = kinds.map(\.keyword)

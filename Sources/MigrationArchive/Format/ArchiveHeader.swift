@@ -88,13 +88,13 @@ public struct ArchiveHeader: Hashable, Sendable, Codable {
 
 /// The pax global header of an archive: a record that describes the data, and one about its export.
 ///
-/// Both are comments, which other programs pass over:
+/// Both are comments, which other programs ignore:
 ///
 ///     comment=migration/2 {"activity":…,"bundleIdentifier":…,"importers":…,"platform":…,"requires":…,"resourcesVersion":…}
 ///     comment=export {"compressible":…,"creator":…,"sizeEstimate":…}
 ///
-/// The fingerprint covers the first one alone. Keys and records that are not known are passed over, but
-/// a reader must know everything that the key `requires` names.
+/// The fingerprint covers the first one alone. Unknown keys and records are ignored, but a reader must
+/// know everything that the key `requires` names.
 enum GlobalHeader {
     private static let key = [UInt8]("comment".utf8)
     private static let markOfAnyVersion = [UInt8]("migration/".utf8)

@@ -330,8 +330,7 @@ struct EntryIndexBuilder: Sendable {
     /// Whether the windows come in tree order so far.
     var isAscending: Bool { order.isAscendingSoFar }
 
-    /// The frame of the table of large files that follows the piece of the last entry; empty if there
-    /// is none.
+    /// The frame of the table of large files after the piece of the last entry; empty if there is none.
     mutating func takeTable() -> [UInt8] {
         waiting.count >= LargeFile.waitingLimit ? takeTable(behind: piece) : []
     }

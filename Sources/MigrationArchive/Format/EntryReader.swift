@@ -44,7 +44,7 @@ package protocol RestorableArchive: EntryReader {
 
     /// Resumes after damage; returns where, or `nil` if nothing more can be read.
     ///
-    /// `lost` gets the path of each entry that was passed over, if the archive names it elsewhere.
+    /// `lost` gets the path of each entry that was skipped, if the archive names it elsewhere.
     func passOverDamage(naming lost: (EntryPath) throws -> Void) throws -> Continuation?
 }
 

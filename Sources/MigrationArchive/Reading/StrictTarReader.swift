@@ -41,7 +41,7 @@ final class StrictTarReader: EntryReader {
     /// Where the header of the first entry begins in the tar stream.
     let firstOffset: UInt64
 
-    /// Reads the entries of `stream`, which stands behind the global header.
+    /// Reads the entries of `stream`, which is positioned after the global header.
     init(
         reading stream: TarStream,
         _ table: LargeFileTable? = nil,

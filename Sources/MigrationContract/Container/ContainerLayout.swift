@@ -115,7 +115,7 @@ package struct ContainerLayout {
         return try !exists(path / bookkeepingName)
     }
 
-    /// The bundle identifier that `name` is, without the ending and the date of a bundle's name.
+    /// The bundle identifier in `name`, without the ending and the date of a bundle's name.
     ///
     /// A name counts only if it has at least three labels, each of which begins with a letter.
     private static func identifier(inName name: [UInt8]) -> String? {

@@ -36,7 +36,7 @@ public struct MigrationDataContainer: Sendable {
     /// directory where that is one; `nil` without either.
     package let exportedIdentifier: String?
 
-    /// The platform that the container is from, by its files; `nil` if they don't tell.
+    /// The platform that the container is from, by its files; `nil` if they don't show it.
     package let knownPlatform: MigrationPlatform?
 
     /// The identifiers in files of Apple's and in the bookkeeping, where the two differ.

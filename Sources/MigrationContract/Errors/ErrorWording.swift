@@ -43,7 +43,7 @@ package enum BoundedText {
     /// Shortens the description of an error.
     package static func description(_ text: String) -> String { shortened(text, to: 16 << 10) }
 
-    /// Shortens another text of an error: why it happened, or what helps.
+    /// Shortens another text of an error: the reason, or the advice.
     package static func detail(_ text: String) -> String { shortened(text, to: 4 << 10) }
 
     /// Shortens the domain of an error.

@@ -89,7 +89,7 @@ extension MigrationError {
         /// Another process is writing the archive.
         public static let archiveBusy = Code(value: .archiveBusy)
 
-        /// The command that takes or gives an archive's stream failed or can't be started.
+        /// The command that consumes or produces an archive's stream failed or can't be started.
         public static let commandFailed = Code(value: .commandFailed)
 
         /// An app or another migration holds the container.

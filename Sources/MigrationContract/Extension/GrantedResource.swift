@@ -5,8 +5,8 @@ package import MigrationSystem
 ///
 /// An addition to AppMigrationKit: on iOS the person picks files in the app. The extension asks for
 /// a resource with `startAccessingSecurityScopedResource()` of its ``url``, uses it, and releases
-/// it with `stopAccessingSecurityScopedResource()`. Until it asks, and after it let go, its process
-/// can't open the resource.
+/// it with `stopAccessingSecurityScopedResource()`. Until it asks, and after it has released the
+/// resource, its process can't open it.
 public struct GrantedResource: Sendable, Hashable {
     /// The name that the person gave the resource.
     public let name: String
@@ -146,7 +146,7 @@ extension SessionGrants {
     /// Finds the granted resource at `path`, or the file there in one that is open.
     ///
     /// - Throws: `CocoaError` of code `fileReadNoPermission` if the resource isn't open, and
-    ///   `fileNoSuchFile` where no resource is at `path` and nothing in one.
+    ///   `fileNoSuchFile` if `path` is neither that of a resource nor of a file in one.
     fileprivate func place(at path: BytePath) throws(CocoaError) -> Place {
         if let grant = grants.first(where: { $0.path == path }) {
             return Place(
@@ -238,7 +238,7 @@ extension URL {
             self.rawValue = rawValue
         }
 
-        /// A bookmark with little in it.
+        /// A bookmark with little information.
         public static let minimalBookmark = BookmarkCreationOptions(rawValue: 1 << 9)
         /// A bookmark for a file of its own.
         public static let suitableForBookmarkFile = BookmarkCreationOptions(rawValue: 1 << 10)

@@ -33,8 +33,8 @@ public struct ImportRecord: Sendable, Equatable {
     /// The fingerprint of the archive in hexadecimal digits; `nil` if it has none.
     public let fingerprint: String?
 
-    /// How many entries have another time of change than in the archive, because the file system can't hold
-    /// theirs.
+    /// How many entries have another modification time than in the archive, because the file system can't
+    /// hold theirs.
     public let changedTimes: Int
 
     /// What the person was doing when the container was exported; `nil` if there was nothing, or

@@ -207,7 +207,7 @@ extension ServiceSession {
 
 /// The process beside this one that shows and hides what was granted.
 private enum GrantKeeper {
-    /// Asks for a grant to be shown or hidden; `nil` if nothing is hidden.
+    /// Asks for a grant to be shown or hidden; `nil` if nothing is ever hidden.
     static var change: SessionGrants.Change? {
         guard let number = ExtensionService.descriptor(in: ExtensionService.grantsVariable) else {
             return nil

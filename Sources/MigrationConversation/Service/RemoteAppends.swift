@@ -120,14 +120,14 @@ private struct AppendAhead {
         root = OpenFile(try FileDescriptor.open(container, .directory))
     }
 
-    /// Returns whether the host will archive the item at `source` under `name`, and then notes it.
+    /// Returns whether the host is certain to archive the item at `source` under `name`, and records it if so.
     mutating func accept(_ source: BytePath, as name: [UInt8]) -> Bool {
         let path = EntryPath(meantBy: name)
         guard path.violation == nil, !liesInTree(path), isReadableFile(source) else { return false }
         return insert(path, isDirectory: false)
     }
 
-    /// Notes an item that the host has archived.
+    /// Records an item that the host has archived.
     mutating func insert(_ source: BytePath, as name: [UInt8]) {
         let path = EntryPath(meantBy: name)
         let isDirectory = isDirectory(source)

@@ -51,7 +51,7 @@ package final class ChildProcess: Sendable {
     /// The processes of all supervisors that run.
     static var supervisors: [pid_t] { running.withLock { Array($0) } }
 
-    /// Notes the supervisor that `start` makes before anybody can ask for it.
+    /// Records the supervisor that `start` makes before anything can ask for it.
     static func noting<Failure: Error>(
         _ start: () throws(Failure) -> pid_t
     ) throws(Failure) -> pid_t {

@@ -1,7 +1,7 @@
 internal import CMigrationShims
 internal import Glibc
 
-/// A shell command that takes or gives a stream, and never takes a stream that was cut for a whole one.
+/// A shell command that consumes or produces a stream, and never mistakes a truncated stream for a whole one.
 ///
 /// A *guard*, a forked copy of this process in a session of its own, starts the command and holds
 /// the writing end of the stream too. If this process dies before ``complete(closing:)``, by
@@ -214,7 +214,7 @@ extension GuardedCommand {
 // MARK: - Following the guard
 
 extension GuardedCommand {
-    /// Takes what the guard and the command say until the command is over.
+    /// Handles the messages of the guard and the output of the command until the command is over.
     private func follow() {
         var message = migration_guard_message()
         while take(&message) {
@@ -239,7 +239,7 @@ extension GuardedCommand {
         }
     }
 
-    /// Waits for a message, and takes what the command prints meanwhile; returns `false` if the guard
+    /// Waits for a message, and reads what the command prints meanwhile; returns `false` if the guard
     /// has died.
     private func take(_ message: inout migration_guard_message) -> Bool {
         let (control, output) = (control.descriptor.rawValue, output.descriptor.rawValue)
@@ -261,7 +261,7 @@ extension GuardedCommand {
         }
     }
 
-    /// Takes what the command has printed; returns `false` at its end.
+    /// Reads what the command has printed; returns `false` at its end.
     @discardableResult
     private func takeOutput() -> Bool {
         var buffer = [UInt8](repeating: 0, count: 4096)

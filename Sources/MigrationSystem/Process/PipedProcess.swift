@@ -40,7 +40,7 @@ package final class PipedProcess: Sendable {
     /// - Parameters:
     ///   - command: The program and its arguments.
     ///   - source: The program's standard input, if it is a file.
-    ///   - files: What the program finds at descriptor 3 and those after it.
+    ///   - files: The program's descriptors from 3 on.
     ///   - showsErrors: Whether standard error is this process's own.
     /// - Returns: The running program.
     /// - Throws: ``SystemError`` if the program can't be run.

@@ -1,7 +1,7 @@
 internal import CMigrationShims
 internal import Glibc
 
-/// What the system says of this process, and its end.
+/// What the system knows about this process, and how the process ends.
 package enum ThisProcess {
     /// The user for whom it works.
     package static var user: UInt32 { geteuid() }
@@ -63,7 +63,7 @@ package enum StandardOutput {
 package enum FreedMemory {
     /// Returns blocks of 128 KiB and more to the system when they are freed, from now on.
     ///
-    /// By default the C library comes to keep blocks of up to 32 MiB, in each of several arenas.
+    /// By default the C library may keep blocks of up to 32 MiB, in each of several arenas.
     package static func returnAtOnce() { migration_return_freed_memory() }
 }
 
@@ -91,7 +91,7 @@ package enum AddressSpace {
         return UInt64(stack) + (10 << 20)
     }()
 
-    /// How many working threads have room, at least one; `nil` without a limit.
+    /// How many working threads fit into the limit, at least one; `nil` without a limit.
     ///
     /// They are counted once, so that all stages of an operation have the same number.
     package static let threadLimit: Int? = limit.map { limit in

@@ -10,7 +10,7 @@ struct ExistingArchive: Sendable {
         case keep
         /// Leaves it as it is if it is what the export would write, and fails otherwise.
         case verify
-        /// Writes the archive anew.
+        /// Replaces the archive.
         case replace
     }
 

@@ -10,7 +10,7 @@ final class LocalClock: Sendable {
         let start: Int64
         /// The seconds from midnight to the start.
         let secondOfDay: Int
-        /// The date with a space behind it.
+        /// The date, followed by a space.
         let date: [UInt8]
     }
 

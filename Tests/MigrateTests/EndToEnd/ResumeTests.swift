@@ -42,7 +42,7 @@ struct ResumeTests {
             try place.write([UInt8](whole[..<cut]), to: "resumed.partial")
             let kept = try resumedBytes(resume("--force"))
             #expect(try place.bytes(of: "resumed") == whole, "cut at \(cut)")
-            // A frame is proved once the next one, or a table behind it, shows that nothing more belongs to it.
+            // A frame is proved once the next one, or a table after it, shows that nothing more belongs to it.
             let proved = [cut - 8, cut].map { end in boundaries.last { $0 <= end } ?? boundaries[0]
             }
             #expect(proved.contains(kept + boundaries[0]), "cut at \(cut)")

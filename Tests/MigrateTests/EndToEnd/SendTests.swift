@@ -31,7 +31,7 @@ struct SendTests {
             let kept = try stage.keptBytes(stage.send("--json"))
             #expect(try place.bytes(of: "there") == whole, "cut at \(cut)")
             #expect(!place.exists("there.partial"))
-            // A frame is proved once the next one, or a table behind it, shows that nothing more belongs to it.
+            // A frame is proved once the next one, or a table after it, shows that nothing more belongs to it.
             let proved = [cut - 8, cut].map { end in boundaries.last { $0 <= end } ?? boundaries[0]
             }
             #expect(proved.contains(kept + boundaries[0]), "cut at \(cut)")

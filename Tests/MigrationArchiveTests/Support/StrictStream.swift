@@ -36,7 +36,7 @@ struct StrictStream {
         return entries
     }
 
-    /// A stream with `body` in it and the end mark behind it.
+    /// A stream of `body` and the end mark.
     func stream(_ body: [UInt8]) -> [UInt8] {
         body + [UInt8](repeating: 0, count: 1024)
     }

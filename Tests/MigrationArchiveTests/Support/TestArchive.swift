@@ -192,7 +192,7 @@ struct TestArchive {
         }
     }
 
-    /// The frame of the archive's header, those of its pieces, and behind them its end.
+    /// The frame of the archive's header, those of its pieces, and the archive's end.
     var parts: (header: [UInt8], frames: [[UInt8]], end: [UInt8]) {
         get throws {
             let places = try framePlaces

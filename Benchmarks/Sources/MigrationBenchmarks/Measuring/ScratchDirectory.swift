@@ -18,7 +18,7 @@ struct ScratchDirectory {
         "\(path)/\(name)"
     }
 
-    /// Makes the directory `name` anew, empty.
+    /// Makes the directory `name`, empty even if it exists.
     func freshDirectory(_ name: String) throws(BenchmarkError) -> String {
         try clear(name)
         let directory = file(name)

@@ -2,7 +2,7 @@
 
 /// A tar stream in memory, in chunks of an odd size so that everything lies across two of them.
 final class MemorySource: ChunkSource {
-    // Safe because libFuzzer calls a target on one thread only. Making room anew for every input
+    // Safe because libFuzzer calls a target on one thread only. Allocating memory for every input
     // would take most of the time.
     nonisolated(unsafe) private static var idle: [FrameBuffer] = []
 
