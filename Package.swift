@@ -30,6 +30,8 @@ let package = Package(
     name: "migration",
     products: [
         .library(name: "MigrationCore", targets: ["MigrationCore"]),
+        // The engine, with what hosts and tests an app's extension.
+        .library(name: "MigrationHosting", targets: ["MigrationHosting"]),
         // For an app that only asks how its import ended: it links neither zstd nor libcrypto.
         .library(name: "MigrationStatus", targets: ["MigrationStatus"]),
         .library(name: "AndroidMigration", targets: ["AndroidMigration"]),
@@ -109,16 +111,22 @@ let package = Package(
         .target(
             name: "MigrationCore",
             dependencies: [
+                "MigrationArchive", "MigrationContainers", "MigrationContract", "MigrationSystem",
+            ],
+            swiftSettings: librarySettings
+        ),
+        .target(
+            name: "MigrationHosting",
+            dependencies: [
                 "MigrationArchive", "MigrationContainers", "MigrationContract",
-                "MigrationConversation",
-                "MigrationSystem", "PropertyLists",
+                "MigrationConversation", "MigrationCore", "MigrationSystem", "PropertyLists",
             ],
             swiftSettings: librarySettings
         ),
         // Separate from the modules that apps link, because it needs Swift Testing.
         .target(
             name: "AppMigrationTesting",
-            dependencies: ["MigrationCore", "MigrationSystem"] + extensionSupport,
+            dependencies: ["MigrationHosting", "MigrationSystem"] + extensionSupport,
             swiftSettings: librarySettings
         ),
         .target(
@@ -146,7 +154,7 @@ let package = Package(
             name: "migrate",
             dependencies: [
                 "AndroidMigration", "IPhoneBackups", "MigrationArchive", "MigrationCore",
-                "MigrationSystem", "StoreMigration",
+                "MigrationHosting", "MigrationSystem", "StoreMigration",
             ],
             exclude: ["Schemas"],
             swiftSettings: settings
@@ -234,8 +242,16 @@ let package = Package(
             dependencies: [
                 "FaultInjector", "MigrationArchive", "MigrationContainers", "MigrationContract",
                 "MigrationCore", "MigrationSystem", "TestSupport",
-            ] + testedExtension,
+            ],
             exclude: ["Fixtures"],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "MigrationHostingTests",
+            dependencies: [
+                "MigrationContract", "MigrationConversation", "MigrationCore", "MigrationHosting",
+                "MigrationSystem", "TestSupport",
+            ] + testedExtension,
             swiftSettings: settings
         ),
         .testTarget(
@@ -264,14 +280,14 @@ let package = Package(
         ),
         .testTarget(
             name: "AppMigrationTestingTests",
-            dependencies: ["MigrationCore", "MigrationSystem"] + testedExtension,
+            dependencies: ["MigrationHosting", "MigrationSystem"] + testedExtension,
             swiftSettings: settings
         ),
         .testTarget(
             name: "MigrateTests",
             dependencies: [
-                "MigrationArchive", "MigrationCore", "MigrationSystem", "TestSupport", "migrate",
-                "store-plan",
+                "MigrationArchive", "MigrationCore", "MigrationHosting", "MigrationSystem",
+                "TestSupport", "migrate", "store-plan",
             ] + extensionPrograms,
             exclude: ["Snapshots"],
             swiftSettings: settings
@@ -288,7 +304,7 @@ package.targets += [
     .target(name: "ExtensionFoundation", swiftSettings: librarySettings),
     .target(
         name: "AppMigrationKit",
-        dependencies: ["MigrationContract", "MigrationConversation", "MigrationCore"],
+        dependencies: ["MigrationContract", "MigrationConversation", "MigrationHosting"],
         swiftSettings: librarySettings
     ),
     // Targets that stand for an app's source have the settings of a new package: none.
@@ -319,7 +335,8 @@ package.targets += [
         name: "ExtensionTests",
         dependencies: [
             "AppMigrationKit", "ExtensionFoundation", "MigrationArchive", "MigrationCore",
-            "MigrationSystem", "ScriptedExtension", "TestSupport", "scripted-extension",
+            "MigrationHosting", "MigrationSystem", "ScriptedExtension", "TestSupport",
+            "scripted-extension",
         ],
         swiftSettings: settings
     ),

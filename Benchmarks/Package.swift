@@ -42,7 +42,7 @@ let package = Package(
         .executableTarget(
             name: "SessionBenchmarks",
             dependencies: [
-                "AppendingExtension", .product(name: "MigrationCore", package: "migration"),
+                "AppendingExtension", .product(name: "MigrationHosting", package: "migration"),
             ],
             swiftSettings: settings
         ),

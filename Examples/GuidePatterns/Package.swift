@@ -28,7 +28,7 @@ let package = Package(
             dependencies: patterns.map { .target(name: $0) } + [
                 .product(name: "AppMigrationKit", package: "migration"),
                 .product(name: "AppMigrationTesting", package: "migration"),
-                .product(name: "MigrationCore", package: "migration"),
+                .product(name: "MigrationHosting", package: "migration"),
             ],
             exclude: ["guide.entitlements"]
         ),

@@ -55,7 +55,7 @@ let package = Package(
                 "notes",
                 .product(name: "AppMigrationKit", package: "migration"),
                 .product(name: "AppMigrationTesting", package: "migration"),
-                .product(name: "MigrationCore", package: "migration"),
+                .product(name: "MigrationHosting", package: "migration"),
                 .product(name: "StoreMigration", package: "migration"),
             ],
             exclude: ["Fixtures"],

@@ -1,6 +1,6 @@
 // Exports the names of Apple's module, and of this project's additions only those that every
 // extension or app needs. An app may have its own `MigrationError` or `ImportRecord` in any of its
-// modules, so the rest comes with MigrationCore.
+// modules, so the rest comes with MigrationCore and MigrationHosting.
 
 @_exported public import protocol MigrationContract.AppMigrationExtension
 @_exported public import struct MigrationContract.MigrationAppIdentifier
@@ -15,7 +15,7 @@
 @_exported public import protocol MigrationContract.ResourcesExportingWithOptions
 @_exported public import struct MigrationContract.ResourcesImportRequest
 @_exported public import protocol MigrationContract.ResourcesImporting
-@_exported public import class MigrationCore.AppMigrationTester
+@_exported public import class MigrationHosting.AppMigrationTester
 
 // What a person granted, and what the person was doing.
 @_exported public import struct MigrationContract.GrantedResource

@@ -1,4 +1,4 @@
-public import MigrationCore
+public import MigrationHosting
 
 extension MigrationDataContainer {
     /// Empties the container, as it is before a migration imports into it.

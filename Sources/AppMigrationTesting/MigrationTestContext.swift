@@ -1,5 +1,5 @@
 public import Foundation
-public import MigrationCore
+public import MigrationHosting
 
 /// The surroundings that a suite's trait gives a test: its own container, and app groups.
 ///

@@ -1,5 +1,5 @@
 internal import Foundation
-internal import MigrationCore
+internal import MigrationHosting
 internal import MigrationSystem
 public import Testing
 

@@ -1,6 +1,6 @@
 internal import ExtensionFoundation
 public import Foundation
-public import MigrationCore
+public import MigrationHosting
 public import Testing
 
 extension Trait where Self == MigrationTrait {

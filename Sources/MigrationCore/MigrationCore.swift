@@ -3,5 +3,4 @@
 @_exported public import MigrationArchive
 @_exported public import MigrationContainers
 @_exported public import MigrationContract
-@_exported public import MigrationConversation
 @_exported public import MigrationSystem

@@ -1,6 +1,6 @@
 import AppMigrationTesting
 import Foundation
-import MigrationCore
+import MigrationHosting
 import MigrationSystem
 import Testing
 

@@ -1,7 +1,7 @@
 import AppMigrationTesting
 import ExtensionFoundation
 import Foundation
-import MigrationCore
+import MigrationHosting
 import Synchronization
 import Testing
 

@@ -1,5 +1,5 @@
 import Foundation
-import MigrationCore
+import MigrationHosting
 import TestSupport
 import Testing
 

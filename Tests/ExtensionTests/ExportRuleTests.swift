@@ -1,7 +1,7 @@
 import Foundation
 import Glibc
 import MigrationArchive
-import MigrationCore
+import MigrationHosting
 import TestSupport
 import Testing
 

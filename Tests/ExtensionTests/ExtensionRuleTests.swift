@@ -2,7 +2,7 @@ import AppMigrationKit
 import ExtensionFoundation
 import Foundation
 import Glibc
-import MigrationCore
+import MigrationHosting
 import MigrationSystem
 import TestSupport
 import Testing

@@ -1,6 +1,6 @@
 import Foundation
 import MigrationArchive
-import MigrationCore
+import MigrationHosting
 import Synchronization
 import TestSupport
 import Testing

@@ -1,6 +1,6 @@
 import ExtensionFoundation
 import Foundation
-import MigrationCore
+import MigrationHosting
 import MigrationSystem
 import TestSupport
 import Testing

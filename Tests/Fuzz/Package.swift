@@ -13,6 +13,7 @@ let settings: [SwiftSetting] = [
 ]
 
 let core = Target.Dependency.product(name: "MigrationCore", package: "migration")
+let hosting = Target.Dependency.product(name: "MigrationHosting", package: "migration")
 let android = Target.Dependency.product(name: "AndroidMigration", package: "migration")
 let iPhone = Target.Dependency.product(name: "IPhoneBackups", package: "migration")
 let names = [
@@ -31,7 +32,7 @@ let package = Package(
     targets: [
         .target(
             name: "FuzzSupport",
-            dependencies: [android, core, iPhone],
+            dependencies: [android, core, hosting, iPhone],
             swiftSettings: settings
         )
     ]

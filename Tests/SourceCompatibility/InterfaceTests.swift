@@ -9,7 +9,7 @@ import Testing
     .enabled(if: Toolchain.hasModules, "the modules beside the tests can't be used by this user")
 )
 struct InterfaceTests {
-    @Test(arguments: ["ExtensionFoundation", "MigrationCore"])
+    @Test(arguments: ["ExtensionFoundation", "MigrationHosting"])
     func `declares what Apple's module declares, and no more than is listed`(
         _ module: String
     ) throws {

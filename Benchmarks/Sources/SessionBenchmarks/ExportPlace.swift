@@ -1,6 +1,6 @@
 import AppendingExtension
 import Foundation
-import MigrationCore
+import MigrationHosting
 
 /// A container on the RAM disk, and the extension in both of its forms.
 struct ExportPlace {

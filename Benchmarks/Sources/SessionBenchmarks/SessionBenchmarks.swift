@@ -1,5 +1,5 @@
 import Foundation
-import MigrationCore
+import MigrationHosting
 
 /// Measures what a process of its own adds to an export by an extension.
 ///

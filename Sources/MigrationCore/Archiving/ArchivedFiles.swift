@@ -1,10 +1,10 @@
 internal import MigrationArchive
-internal import MigrationSystem
+package import MigrationSystem
 
 /// The source files that an archive holds, under any name.
 ///
 /// Only a hash of each file's identity is kept, because an export may have millions.
-struct ArchivedFiles {
+package struct ArchivedFiles {
     private var hashes: Set<Int> = []
     private let output: FileStatus.Identity?
 
@@ -17,12 +17,12 @@ struct ArchivedFiles {
         hashes.insert(status.identity.hashValue)
     }
 
-    func contains(_ status: FileStatus) -> Bool {
+    package func contains(_ status: FileStatus) -> Bool {
         hashes.contains(status.identity.hashValue)
     }
 
     /// Whether the file is the archive itself.
-    func isOutput(_ status: FileStatus) -> Bool { status.identity == output }
+    package func isOutput(_ status: FileStatus) -> Bool { status.identity == output }
 }
 
 /// The first archived path of each file with several names, until its last name was seen.

@@ -1,11 +1,11 @@
 internal import Foundation
-public import MigrationArchive
+package import MigrationArchive
 internal import MigrationSystem
 
 /// Turns items of a source tree into entries of the archive, and collects the facts for the report.
 ///
 /// An item is admitted when the walk reaches it; its content is read later, with its window.
-final class EntryArchiver {
+package final class EntryArchiver {
     private let progress: Progress?
     private var links = HardLinkTable()
 
@@ -22,7 +22,7 @@ final class EntryArchiver {
     var reader: UserIdentity?
 
     /// Called after content was read.
-    var activityHandler: (() -> Void)?
+    package var activityHandler: (() -> Void)?
 
     /// The paths in the archive, if an extension chooses them.
     private var paths: ArchivedPaths?
@@ -30,13 +30,13 @@ final class EntryArchiver {
     private var impliedDirectories = ImpliedDirectories()
 
     /// The files in the archive, if an extension chooses them.
-    private(set) var files: ArchivedFiles?
+    package private(set) var files: ArchivedFiles?
 
     /// The number of entries admitted.
-    private(set) var entryCount = 0
+    package private(set) var entryCount = 0
 
     /// The bytes of content admitted.
-    private(set) var contentBytes: UInt64 = 0
+    package private(set) var contentBytes: UInt64 = 0
 
     private var admissionOmissions = OmissionList()
 
@@ -66,7 +66,7 @@ final class EntryArchiver {
 
     /// Turns on the rules for items that an extension appends: no path is archived twice, missing
     /// directories are made, and the archived files are remembered.
-    func checkPaths() {
+    package func checkPaths() {
         paths = ArchivedPaths()
         files = ArchivedFiles(apartFrom: outputIdentity)
     }
@@ -88,10 +88,10 @@ extension EntryArchiver {
         case .regular:
             return try admitFile(at: path, item.name[...], in: item.directory, item.status, base)
         case .symbolicLink:
-            try Self.checkIsRepresentable(path)
+            try path.checkIsRepresentable()
             return WindowItem(entry: try admitSymbolicLink(item, at: path), source: nil)
         default:
-            try Self.checkIsRepresentable(path)
+            try path.checkIsRepresentable()
             try omitUnrepresentable(item.path, .specialFile, "\(item.status.kind)")
             return nil
         }
@@ -105,7 +105,7 @@ extension EntryArchiver {
         _ status: FileStatus,
         _ base: SourceBase
     ) throws -> WindowItem? {
-        try Self.checkIsRepresentable(path)
+        try path.checkIsRepresentable()
         if reader != nil,
             try omitsUnreadable([UInt8](name), in: directory, status, at: path.bytes)
         {
@@ -168,7 +168,7 @@ extension EntryArchiver {
 
     /// Claims the path of a directory, before what is in it is admitted.
     func claimDirectory(at path: EntryPath, _ status: FileStatus) throws {
-        try Self.checkIsRepresentable(path)
+        try path.checkIsRepresentable()
         try claim(path, isDirectory: true, status)
     }
 
@@ -197,11 +197,6 @@ extension EntryArchiver {
     func takeImpliedDirectory(apartFrom path: EntryPath?) -> WindowItem? {
         impliedDirectories.leave(for: path)
         return impliedDirectories.next().map { WindowItem(entry: $0, source: nil) }
-    }
-
-    static func checkIsRepresentable(_ path: EntryPath) throws(ArchiveError) {
-        guard let violation = path.violation else { return }
-        throw ArchiveError(.unrepresentable, "can't be archived: \(violation)", entry: path)
     }
 
     private func entry(

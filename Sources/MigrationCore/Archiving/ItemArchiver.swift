@@ -1,9 +1,9 @@
 internal import Foundation
-internal import MigrationArchive
-internal import MigrationSystem
+package import MigrationArchive
+package import MigrationSystem
 
 /// Archives the items of a source tree, window by window.
-final class ItemArchiver {
+package final class ItemArchiver {
     /// When an item is read.
     enum Turn {
         /// When its window is full, or the export ends: nothing changes it meanwhile.
@@ -13,10 +13,10 @@ final class ItemArchiver {
     }
 
     /// Turns the items into entries, and collects the facts for the report.
-    let entries: EntryArchiver
+    package let entries: EntryArchiver
 
     /// The operation that archives.
-    let operation: MigrationOperation
+    package let operation: MigrationOperation
 
     private let writer: ArchiveWriter
     private let statuses: FileStatusReader
@@ -27,7 +27,7 @@ final class ItemArchiver {
     private var root: WalkedDirectory?
 
     /// Archives with `writer`.
-    init(
+    package init(
         writingTo writer: ArchiveWriter,
         outputIdentity: FileStatus.Identity?,
         holding extra: ExtraMetadata = [],
@@ -70,7 +70,7 @@ extension ItemArchiver {
     }
 
     /// Archives everything that is still waiting, after the last item.
-    func finish() throws {
+    package func finish() throws {
         try takeImpliedDirectories(apartFrom: nil)
         try write(filler.takeAll())
         try writer.settle()
@@ -94,7 +94,7 @@ extension ItemArchiver {
     /// - Returns: The bytes of content of a file; otherwise 0.
     /// - Throws: An error; the archive is unchanged only if ``EntryArchiver/entryCount`` is
     ///   unchanged.
-    func appendItem(at location: SourceRoots.Location, as name: [UInt8]) throws -> UInt64 {
+    package func appendItem(at location: SourceRoots.Location, as name: [UInt8]) throws -> UInt64 {
         let turn: Turn = location.kind == .container ? .later : .atOnce
         if turn == .later { return try appendItem(at: location, as: name, turn) }
         try writer.readBeforeLayout()

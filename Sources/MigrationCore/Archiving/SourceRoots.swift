@@ -1,8 +1,9 @@
-internal import MigrationSystem
+package import MigrationContract
+package import MigrationSystem
 
 /// The directories that an extension may export from, held open so that nobody can replace them.
-struct SourceRoots {
-    enum Kind {
+package struct SourceRoots {
+    package enum Kind {
         case container
         case applicationGroup
         case temporaryDirectory
@@ -10,14 +11,14 @@ struct SourceRoots {
     }
 
     /// An item in an open directory.
-    struct Location {
-        let kind: Kind
-        let directory: OpenFile
+    package struct Location {
+        package let kind: Kind
+        package let directory: OpenFile
         /// The name in the directory; `nil` for the root itself.
-        let name: ArraySlice<UInt8>?
+        package let name: ArraySlice<UInt8>?
         /// The open root that contains it, and the path beneath that; empty for the root itself.
-        let root: OpenFile
-        let path: [UInt8]
+        package let root: OpenFile
+        package let path: [UInt8]
     }
 
     private struct Root {
@@ -37,8 +38,10 @@ struct SourceRoots {
     /// The directory of the last item, because the next item is usually there too.
     private var last: (path: ArraySlice<UInt8>, kind: Kind, directory: OpenFile)?
 
+    package init() {}
+
     /// Adds the directory at `path`, an absolute path with no link in it.
-    mutating func add(_ path: BytePath, _ kind: Kind) throws(SystemError) {
+    package mutating func add(_ path: BytePath, _ kind: Kind) throws(SystemError) {
         let directory = OpenFile(try FileDescriptor.open(path, .directory))
         let identity = try directory.descriptor.status().identity
         roots.append(Root(kind: kind, path: path, directory: directory, identity: identity))
@@ -46,7 +49,7 @@ struct SourceRoots {
     }
 
     /// Adds the file or directory at `path`, an absolute path with no link in it.
-    mutating func addGrant(_ path: BytePath) throws(SystemError) {
+    package mutating func addGrant(_ path: BytePath) throws(SystemError) {
         let status = try FileDescriptor.status(atPath: path)
         if status.kind == .directory { return try add(path, .grantedResource) }
         let directory = OpenFile(try FileDescriptor.open(path.parent, .directory))
@@ -62,12 +65,12 @@ struct SourceRoots {
     }
 
     /// Makes `alias` another name of `path`, which has no link in it.
-    mutating func addAlias(_ alias: BytePath, of path: BytePath) {
+    package mutating func addAlias(_ alias: BytePath, of path: BytePath) {
         aliases.append((alias, path))
     }
 
     /// The directories whose URLs an extension has, by every path that leads to them.
-    var baseDirectories: [BytePath] {
+    package var baseDirectories: [BytePath] {
         let own = roots.filter { !$0.isFile }.flatMap { root in
             let inner: [BytePath] = ["Documents", "Library/Application Support"]
             return [root.path] + (root.kind == .container ? inner : []).map { root.path / $0 }
@@ -81,7 +84,7 @@ struct SourceRoots {
     ///
     /// - Throws: ``MigrationError`` of code `outsideContainer` if it is in no root or its path
     ///   leads out, and of code `invalidPath` if nothing is there.
-    mutating func locate(_ path: BytePath) throws(MigrationError) -> Location {
+    package mutating func locate(_ path: BytePath) throws(MigrationError) -> Location {
         let moved = aliases.lazy.compactMap { path.moved(from: $0.path, to: $0.directory) }
         let path = moved.first ?? path
         let item = try Self.trimmed(path)

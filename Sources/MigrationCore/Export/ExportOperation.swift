@@ -3,122 +3,6 @@ public import MigrationArchive
 internal import MigrationContainers
 internal import MigrationSystem
 
-extension MigrationHost {
-    /// Exports a container into an archive.
-    ///
-    /// A failed export leaves nothing behind, and an archive that existed stays as it was.
-    ///
-    /// - Parameters:
-    ///   - container: The container, which nobody else may be using.
-    ///   - destination: Where to write the archive. A file appears only when it is complete.
-    ///   - appExtension: The app's own extension, which chooses the data; `nil` exports everything.
-    ///   - options: How to export.
-    ///   - progress: Gets the estimate of the content's bytes as its total, and what was archived.
-    /// - Returns: What was archived, and what was omitted and why.
-    /// - Throws: ``MigrationError`` of codes `archiveBusy`, `containerBusy`, `containerInvalid`,
-    ///   `outputExists`, `outputFailed`, `outOfSpace` and `invalidOption`; `ArchiveError` of codes
-    ///   `sourceChanged`, `sourceUnreadable`, `unrepresentable`, `outputFailed` and `outOfSpace`;
-    ///   `SystemError` if the destination's descriptor is not open; `CancellationError`.
-    ///   With an extension, ``MigrationError`` also of codes `cancellationIgnored`,
-    ///   `confinementUnavailable`, `entitlementInvalid`, `exportIncomplete`, `extensionCrashed`,
-    ///   `extensionFailed`, `extensionHung`, `extensionUnsuitable` and `sessionFailed`.
-    @concurrent
-    public func export(
-        _ container: MigrationDataContainer,
-        to destination: ArchiveDestination,
-        using appExtension: MigrationExtension? = nil,
-        options: ExportOptions = ExportOptions(),
-        progress: Progress? = nil
-    ) async throws -> ExportReport {
-        try await run(
-            container,
-            to: destination,
-            using: appExtension,
-            options: options,
-            progress: progress
-        )
-    }
-
-    /// Computes the fingerprint that an archive of a container would have, and writes none.
-    ///
-    /// Use it to compare a container with an archive that exists. Everything that an export reads is read.
-    /// With an app's extension the fingerprint is the same if the extension appends the same items in the
-    /// same order.
-    ///
-    /// - Parameters:
-    ///   - container: The container, which nobody else may be using.
-    ///   - appExtension: The app's own extension, which chooses the data; `nil` takes everything.
-    ///   - options: How an export would be made; the compression does not matter.
-    ///   - progress: Gets the estimate of the content's bytes as its total, and what was read.
-    /// - Returns: What an export would report, with no bytes of an archive.
-    /// - Throws: The errors of ``export(_:to:using:options:progress:)``, except for those of the output.
-    @concurrent
-    public func fingerprint(
-        of container: MigrationDataContainer,
-        using appExtension: MigrationExtension? = nil,
-        options: ExportOptions = ExportOptions(),
-        progress: Progress? = nil
-    ) async throws -> ExportReport {
-        try await run(container, to: nil, using: appExtension, options: options, progress: progress)
-    }
-
-    /// Finds out what an export would do, and writes nothing.
-    ///
-    /// Use it to see what would be archived and omitted, and how large the archive would be. Everything is
-    /// read and compressed as in an export, and an app's extension takes part; only the archive is not kept.
-    ///
-    /// - Parameters:
-    ///   - container: The container, which nobody else may be using.
-    ///   - destination: Where the archive would be written.
-    ///   - appExtension: The app's own extension, which chooses the data; `nil` takes everything.
-    ///   - options: How the export would be made.
-    ///   - progress: Gets the estimate of the content's bytes as its total, and what was read.
-    /// - Returns: What the export would report.
-    /// - Throws: The errors of ``export(_:to:using:options:progress:)``, except for those of writing.
-    @concurrent
-    public func previewExport(
-        of container: MigrationDataContainer,
-        to destination: ArchiveDestination,
-        using appExtension: MigrationExtension? = nil,
-        options: ExportOptions = ExportOptions(),
-        progress: Progress? = nil
-    ) async throws -> ExportReport {
-        let available = try destination.checkIsUsable()
-        let report = try await run(
-            container,
-            to: destination.discarding,
-            using: appExtension,
-            options: options,
-            progress: progress
-        )
-        guard let available, report.archiveBytes > available else { return report }
-        let message =
-            "the archive needs \(ByteCount(report.archiveBytes)), \(ByteCount(available)) are free"
-        throw MigrationError(.outOfSpace, message, path: destination.path)
-    }
-
-    @concurrent
-    private func run(
-        _ container: MigrationDataContainer,
-        to destination: ArchiveDestination?,
-        using appExtension: MigrationExtension?,
-        options: ExportOptions,
-        progress: Progress?
-    ) async throws -> ExportReport {
-        try await withOperation(threadCount: options.threadCount, progress: progress) { operation in
-            try options.check()
-            return try ExportOperation(
-                container: container,
-                destination: destination,
-                options: options,
-                appExtension: appExtension,
-                operation: operation,
-                wait: wait(operation.cancellation)
-            ).run()
-        }
-    }
-}
-
 // MARK: - Options and report
 
 /// How to make an export.
@@ -192,7 +76,7 @@ public struct ExportOptions: Sendable {
 }
 
 extension ExportOptions {
-    fileprivate func check() throws(MigrationError) {
+    func check() throws(MigrationError) {
         guard (1...19).contains(compressionLevel) else {
             throw MigrationError(.invalidOption, "the compression level must be from 1 to 19")
         }
@@ -234,13 +118,8 @@ public struct ExportReport: Sendable {
     /// How many symbolic links lead out of the container.
     public let externalLinkCount: Int
 
-    /// Data in the container and the app groups that the app's extension did not append; `nil` if
-    /// the whole container was exported.
-    public let leftBehind: LeftBehind?
-
-    /// The report of the session with the app's extension; `nil` if the whole container was
-    /// exported.
-    public let appExtension: ExtensionReport?
+    /// The report of the session with an app's extension; `nil` for a whole container.
+    package let sessionReport: (any Sendable)?
 }
 
 extension ArchiveStatement {
@@ -254,13 +133,15 @@ extension ArchiveStatement {
 
 // MARK: - The operation
 
-/// One export: locks the container, asks the extension, writes the archive and commits it.
+/// One export: locks the container, asks the exporter, writes the archive and commits it.
 struct ExportOperation {
     let container: MigrationDataContainer
     /// `nil` where only the fingerprint is wanted.
     let destination: ArchiveDestination?
     let options: ExportOptions
-    let appExtension: MigrationExtension?
+    let exporter: any ContainerExporter
+    /// The program that the archive names.
+    let creator: String
     let operation: MigrationOperation
     let wait: LockWait
 
@@ -272,12 +153,17 @@ struct ExportOperation {
         if !options.takesAnyDirectory {
             try ContainerContents.checkIsContainer(lock.root, at: container.rootPath)
         }
-        let hosted = try hostedExtension(root: lock.root)
-        defer { hosted.end() }
+        let export = try exporter.beginExport(
+            of: container,
+            root: lock.root,
+            options: options,
+            on: operation
+        )
+        defer { export.end() }
         guard let destination else {
-            let properties = try properties(of: hosted, availableSpace: nil)
+            let properties = try properties(of: export, availableSpace: nil)
             return try write(
-                hosted,
+                export,
                 properties: properties,
                 to: nil,
                 goingOnFrom: nil,
@@ -286,7 +172,7 @@ struct ExportOperation {
             )
         }
         let early =
-            destination.needsEstimate ? try properties(of: hosted, availableSpace: nil) : nil
+            destination.needsEstimate ? try properties(of: export, availableSpace: nil) : nil
         let file = try ArchiveFile.make(
             at: destination,
             sizeEstimate: early?.sizeEstimate ?? 0,
@@ -295,10 +181,10 @@ struct ExportOperation {
         let report: ExportReport
         do {
             let properties =
-                try early ?? properties(of: hosted, availableSpace: file.availableSpace)
+                try early ?? properties(of: export, availableSpace: file.availableSpace)
             try checkSpace(for: properties, available: file.availableSpace)
             report = try write(
-                hosted,
+                export,
                 properties: properties,
                 to: file.output,
                 goingOnFrom: file.beginning,
@@ -313,34 +199,12 @@ struct ExportOperation {
     }
 
     private func properties(
-        of hosted: any ExportingExtension,
+        of export: any ContainerExport,
         availableSpace: UInt64?
     ) throws -> ExportProperties {
-        let properties = try hosted.properties(availableSpace: availableSpace)
+        let properties = try export.properties(availableSpace: availableSpace)
         operation.progress?.setTotal(Int64(clamping: properties.sizeEstimate))
         return properties
-    }
-
-    private func hostedExtension(root: OpenFile) throws -> any ExportingExtension {
-        guard let appExtension else {
-            return WholeContainerExtension(
-                container,
-                root: root,
-                options: options,
-                operation: operation
-            )
-        }
-        let host = try AppExtensionHost.begin(
-            .exporting,
-            of: appExtension,
-            in: container,
-            cancellation: operation.cancellation
-        )
-        let call = ExportCall(
-            platform: options.destinationPlatform,
-            options: options.destinationOptions
-        )
-        return AppExtensionExport(host: host, call: call)
     }
 
     /// Throws if the archive can't fit even when it compresses well.
@@ -356,14 +220,14 @@ struct ExportOperation {
     }
 
     private func write(
-        _ hosted: any ExportingExtension,
+        _ export: any ContainerExport,
         properties: ExportProperties,
         to output: ArchiveOutput?,
         goingOnFrom beginning: ArchiveBeginning?,
         identity: FileStatus.Identity?,
         root: OpenFile
     ) throws -> ExportReport {
-        let header = header(properties, of: hosted.container)
+        let header = header(properties, of: export.container)
         let writer = try ArchiveWriter(
             writingTo: output,
             goingOnFrom: beginning,
@@ -385,19 +249,14 @@ struct ExportOperation {
             )
         }
         do {
-            try hosted.exportResources(to: archiver)
-            let left = try hosted.leftBehind(by: archiver)
-            if options.expectsComplete, let failure = left?.failure {
-                throw failure
-            }
+            try export.exportResources(to: archiver)
             let summary = try writer.finish()
             return report(
                 header: header,
                 summary: summary,
                 resumedBytes: beginning.map { _ in summary.keptBytes },
                 of: archiver,
-                by: hosted,
-                left: left
+                by: export
             )
         } catch {
             writer.abandon()
@@ -410,10 +269,11 @@ struct ExportOperation {
         summary: ArchiveWriter.Summary,
         resumedBytes: UInt64?,
         of archiver: ItemArchiver,
-        by hosted: any ExportingExtension,
-        left: LeftBehind?
+        by export: any ContainerExport
     ) -> ExportReport {
-        ExportReport(
+        var omissions = archiver.entries.omissions
+        for omission in export.omissions { omissions.append(omission) }
+        return ExportReport(
             header: header,
             totals: summary.totals,
             archiveBytes: summary.archiveBytes,
@@ -421,18 +281,11 @@ struct ExportOperation {
             compressedStreamBytes: summary.compressedStreamBytes,
             resumedBytes: resumedBytes,
             fingerprint: summary.fingerprint,
-            omissions: omissions(of: archiver),
+            omissions: omissions,
             externalLinks: archiver.entries.externalLinks,
             externalLinkCount: archiver.entries.externalLinkCount,
-            leftBehind: left,
-            appExtension: hosted.report(of: summary.totals)
+            sessionReport: export.report(on: summary.totals)
         )
-    }
-
-    private func omissions(of archiver: ItemArchiver) -> OmissionList {
-        var omissions = archiver.entries.omissions
-        for omission in appExtension?.groupOmissions ?? [] { omissions.append(omission) }
-        return omissions
     }
 
     private func header(
@@ -445,7 +298,7 @@ struct ExportOperation {
             resourcesVersion: properties.resourcesVersion,
             sizeEstimate: properties.sizeEstimate,
             isCompressible: properties.isCompressible,
-            creator: MigrationHost.creator,
+            creator: creator,
             activity: (options.activity ?? properties.activity)?.encoded,
             extraMetadata: options.extraMetadata
         )

@@ -6,13 +6,13 @@ internal import MigrationSystem
 struct ImportChecks {
     let container: MigrationDataContainer
     let options: ImportOptions
-    let appExtension: MigrationExtension?
+    let importer: (any ContainerImporter)?
 
     private var path: BytePath { container.rootPath }
 
-    /// Checks the extension's entitlement and app groups.
-    func checkExtension() throws {
-        guard let appExtension else { return }
+    /// Checks that the importer fits the options and the container.
+    func checkImporter() throws {
+        guard let importer else { return }
         guard options.extraMetadata.isEmpty else {
             let message =
                 "an app's extension puts the data in its place itself, so owners, access control lists and "
@@ -24,8 +24,7 @@ struct ImportChecks {
                 remedy: .restoreNoExtraMetadata
             )
         }
-        _ = try entitledIdentifier()
-        _ = try appExtension.groupDirectories(apartFrom: path)
+        try importer.check(container)
     }
 
     /// Refuses input that can be read but can't become a container.
@@ -62,16 +61,16 @@ struct ImportChecks {
     func checkHeader(_ header: ArchiveHeader?) throws {
         try header?.check()
         try options.checkExtraMetadata(of: header, restoredTo: path)
-        try checkImporter(header)
+        try checkNamesImporter(header)
         try checkContainer()
         // The app may have another identifier on the other platform, so its extension decides.
-        guard appExtension != nil else { return try checkIdentifier(header) }
-        _ = try ImportCall(directory: "", header: header, source: options.source)
+        guard let importer else { return try checkIdentifier(header) }
+        try importer.check(header, from: options.source)
     }
 
     /// Refuses an archive that is not for the importing app; like Android, compares letter by
     /// letter.
-    private func checkImporter(_ header: ArchiveHeader?) throws {
+    private func checkNamesImporter(_ header: ArchiveHeader?) throws {
         guard let importer = options.importer, header?.importers?.contains(importer) != true
         else { return }
         let name = PrintableText.escaping(importer)
@@ -112,7 +111,7 @@ struct ImportChecks {
     /// Refuses a container that doesn't belong to the app that the options name for the archive.
     private func checkContainer() throws {
         try container.checkIdentity()
-        let own = try container.knownIdentifier ?? entitledIdentifier()
+        let own = try container.knownIdentifier ?? importer?.identifier(for: container)
         guard let claimed = options.bundleIdentifier, let own, own != claimed else { return }
         let message =
             "the container belongs to \(PrintableText.escaping(own)), not to "
@@ -139,7 +138,7 @@ struct ImportChecks {
 
     /// Refuses to replace the data of a known app with that of an archive that names none.
     func checkReplacedApp(by header: ArchiveHeader?) throws(MigrationError) {
-        guard appExtension == nil, options.bundleIdentifier == nil, let header,
+        guard importer == nil, options.bundleIdentifier == nil, let header,
             header.bundleIdentifier == nil, let known = container.knownIdentifier
         else { return }
         let shown = PrintableText.escaping(known)
@@ -153,21 +152,14 @@ struct ImportChecks {
         )
     }
 
-    private func entitledIdentifier() throws -> String? {
-        guard let appExtension else { return nil }
-        do {
-            return try Entitlement.check(appExtension, for: container)?.identifier
-        } catch let problem as EntitlementProblem {
-            throw problem.error
-        }
-    }
-
     /// The identity that the container has once the data of `header` is in it.
     ///
     /// An app's extension makes data of the container's own app and platform, whatever the archive names.
     func identity(importing header: ArchiveHeader?) throws -> ContainerIdentity? {
-        let own = try options.bundleIdentifier ?? container.knownIdentifier ?? entitledIdentifier()
-        let archived = appExtension == nil ? header : nil
+        let own =
+            try options.bundleIdentifier ?? container.knownIdentifier
+            ?? importer?.identifier(for: container)
+        let archived = importer == nil ? header : nil
         let identity = ContainerIdentity(
             bundleIdentifier: own ?? archived?.bundleIdentifier,
             platform: container.knownPlatform ?? archived.map { MigrationPlatform($0.platform) }

@@ -1,83 +1,7 @@
-public import Foundation
+internal import Foundation
 public import MigrationArchive
 internal import MigrationContainers
 internal import MigrationSystem
-
-extension MigrationHost {
-    /// Imports an archive into a container, completely or not at all.
-    ///
-    /// The container keeps a record of the outcome for the app's next launch, unless the import is
-    /// refused before the container is touched: the archive can't be read at all, or the container
-    /// is in use, holds data or belongs to another app. A failure is recorded beside the record of the
-    /// import that made the data. If there was no container, a failed import leaves none.
-    ///
-    /// - Parameters:
-    ///   - archive: A migration archive, or the tar file of another program, compressed with zstd
-    ///     or not.
-    ///   - container: The container; its directory is made if it is missing.
-    ///   - appExtension: The app's own extension, which puts the files where the app expects them;
-    ///     `nil` puts everything back at its path.
-    ///   - options: How to import.
-    ///   - progress: Gets the archive's bytes as its total, and how many were read; from a pipe, the header's
-    ///     estimate of its content, and how much of that was restored.
-    /// - Returns: What was restored, and what was omitted and why.
-    /// - Throws: ``MigrationError`` of codes `containerBusy`, `containerHoldsData`,
-    ///   `containerInvalid`, `identifierMismatch`, `invalidOption`, `outOfSpace`, `outputExists` and
-    ///   `outputFailed`; `ArchiveError` of codes `damaged`, `entryExists`, `inputFailed`,
-    ///   `notAnArchive`, `outOfSpace`, `outputFailed`, `refused`, `truncated` and `unsupported`;
-    ///   `CancellationError`. With an extension, ``MigrationError`` also of codes
-    ///   `cancellationIgnored`, `confinementUnavailable`, `entitlementInvalid`, `extensionCrashed`,
-    ///   `extensionFailed`, `extensionHung`, `extensionUnsuitable` and `sessionFailed`.
-    @concurrent
-    public func `import`(
-        _ archive: ArchiveSource,
-        into container: MigrationDataContainer,
-        using appExtension: MigrationExtension? = nil,
-        options: ImportOptions = ImportOptions(),
-        progress: Progress? = nil
-    ) async throws -> ImportReport {
-        try await withOperation(threadCount: options.threadCount, progress: progress) { operation in
-            try NewBundle.making(for: container) { container in
-                try ImportOperation(
-                    source: archive,
-                    container: container,
-                    options: options,
-                    appExtension: appExtension,
-                    operation: operation,
-                    wait: wait(operation.cancellation)
-                ).run()
-            }
-        }
-    }
-
-    /// Imports an archive into a container, completely or not at all.
-    ///
-    /// - Parameters:
-    ///   - archive: The archive.
-    ///   - container: The container.
-    ///   - appExtension: The app's own extension.
-    ///   - options: How to import.
-    ///   - progress: Gets the archive's bytes as its total, and how many were read.
-    /// - Returns: What was restored, and what was omitted and why.
-    /// - Throws: The errors of ``import(_:into:using:options:progress:)``.
-    @available(*, deprecated, renamed: "import(_:into:using:options:progress:)")
-    @concurrent
-    public func importArchive(
-        _ archive: ArchiveSource,
-        into container: MigrationDataContainer,
-        using appExtension: MigrationExtension? = nil,
-        options: ImportOptions = ImportOptions(),
-        progress: Progress? = nil
-    ) async throws -> ImportReport {
-        try await self.import(
-            archive,
-            into: container,
-            using: appExtension,
-            options: options,
-            progress: progress
-        )
-    }
-}
 
 /// The result of an import or an extraction.
 public struct ImportReport: Sendable {
@@ -127,9 +51,8 @@ public struct ImportReport: Sendable {
     /// The bytes of this path.
     package internal(set) var keptPath: [UInt8]?
 
-    /// The report of the session with the app's extension; `nil` if the whole container was
-    /// imported.
-    public let appExtension: ExtensionReport?
+    /// The report of the session with an app's extension; `nil` if the whole container was imported.
+    package let sessionReport: (any Sendable)?
 }
 
 extension ImportReport {
@@ -141,7 +64,7 @@ extension ImportReport {
         omissions: OmissionList,
         leftovers: [MigrationError] = [],
         replaced: ReplacedData? = nil,
-        appExtension: ExtensionReport? = nil
+        sessionReport: (any Sendable)? = nil
     ) {
         self.init(
             header: reader.header,
@@ -154,7 +77,7 @@ extension ImportReport {
             leftovers: leftovers,
             isIncomplete: extractor.isIncomplete,
             replaced: replaced,
-            appExtension: appExtension
+            sessionReport: sessionReport
         )
     }
 }
@@ -176,14 +99,14 @@ struct ImportOperation {
     let source: ArchiveSource
     let container: MigrationDataContainer
     let options: ImportOptions
-    let appExtension: MigrationExtension?
+    let importer: (any ContainerImporter)?
     let operation: MigrationOperation
     let wait: LockWait
 
     /// The results of a committed import, for its report.
     private typealias Outcome = (
         extractor: ArchiveExtractor,
-        appExtension: ExtensionReport?,
+        sessionReport: (any Sendable)?,
         leftovers: [MigrationError]
     )
 
@@ -201,7 +124,7 @@ struct ImportOperation {
     private var path: BytePath { container.rootPath }
 
     private var checks: ImportChecks {
-        ImportChecks(container: container, options: options, appExtension: appExtension)
+        ImportChecks(container: container, options: options, importer: importer)
     }
 
     func run() throws -> ImportReport {
@@ -234,7 +157,7 @@ struct ImportOperation {
         if options.skipsIfImported, let report = try reportIfImported() { return report }
         let input = try source.open(operation)
         operation.progress?.setTotal(Int64(clamping: input.size ?? 0))
-        try checks.checkExtension()
+        try checks.checkImporter()
         // A missing container has no lock and no record. It is made only once the archive can be
         // read.
         let early = try checks.isContainerMissing() ? try openReader(input) : nil
@@ -257,7 +180,7 @@ struct ImportOperation {
         )
         let report = try restore(input, openedAs: early, in: target)
         // An extension counts its own units, and the archive's index is not read as content.
-        if appExtension == nil { operation.progress?.finish() }
+        if importer == nil { operation.progress?.finish() }
         return report
     }
 
@@ -280,7 +203,7 @@ struct ImportOperation {
             isAndroidBackup: false,
             totals: ArchiveTotals(),
             omissions: OmissionList(),
-            appExtension: nil
+            sessionReport: nil
         )
         report.isSkipped = true
         return report
@@ -321,7 +244,7 @@ struct ImportOperation {
             if target.replaced != nil { try checks.checkReplacedApp(by: opened.header) }
             try checkTimes()
             reserve = try begin(in: lock.directory, token: token)
-            if let appExtension { try ask(appExtension, beside: lock, token: token) }
+            if let importer { try ask(importer, beside: lock, token: token) }
             hasBegun = true
             let outcome = try restore(
                 opened,
@@ -422,7 +345,7 @@ struct ImportOperation {
         in target: Target
     ) -> ImportReport {
         var omissions = outcome.extractor.omissions
-        for omission in appExtension?.groupOmissions ?? [] { omissions.append(omission) }
+        for omission in importer?.omissions ?? [] { omissions.append(omission) }
         var report = ImportReport(
             of: reader,
             restoredBy: outcome.extractor,
@@ -430,7 +353,7 @@ struct ImportOperation {
             omissions: omissions,
             leftovers: outcome.leftovers,
             replaced: target.replaced,
-            appExtension: outcome.appExtension
+            sessionReport: outcome.sessionReport
         )
         report.keptPath = target.kept?.path.bytes
         return report
@@ -453,7 +376,7 @@ extension ImportOperation {
         defer { staging.release() }
         do {
             try checks.checkSpace(for: reader, in: staging)
-            let (extractor, appExtension) = try fill(
+            let (extractor, sessionReport) = try fill(
                 staging,
                 of: lock.root,
                 from: reader
@@ -482,7 +405,7 @@ extension ImportOperation {
             try source.command?.finish(operation)
             try operation.check()
             try target.kept?.check(for: container.place)
-            return (extractor, appExtension, leftovers: try commit.run())
+            return (extractor, sessionReport, leftovers: try commit.run())
         } catch {
             // A commit that could not be undone needs the staged data when it is resumed.
             if (try? ImportJournal.read(from: bookkeeping))?.phase == .staging {
@@ -499,48 +422,38 @@ extension ImportOperation {
         of root: OpenFile,
         from reader: ArchiveReader,
         checking check: (ArchiveExtractor) throws -> Void
-    ) throws -> (extractor: ArchiveExtractor, appExtension: ExtensionReport?) {
-        guard let appExtension else {
+    ) throws -> (extractor: ArchiveExtractor, sessionReport: (any Sendable)?) {
+        guard let importer else {
             let names = ContainerLayout.ownNames
             let place = staging.directory
             let extractor = try extract(reader, into: place, of: root, omitting: names)
             try check(extractor)
             return (extractor, nil)
         }
-        let directory = try ImportDirectory(in: staging, for: root)
-        let extractor = try extract(reader, into: directory.directory, of: root, omitting: [])
-        try check(extractor)
-        try directory.handOver()
-        let host = try beginSession(with: appExtension, in: directory)
-        defer { host.end() }
-        let call = try ImportCall(
-            directory: directory.path,
-            header: reader.header,
-            source: options.source
-        )
-        let appImport = AppExtensionImport(host: host, call: call)
-        let report = try appImport.run(
-            progress: operation.progress,
-            cancellation: operation.cancellation
-        ) {
-            try UnreadFiles(
-                in: directory.directory,
-                at: directory.path,
-                operation.cancellation
-            )
+        var extracted: ArchiveExtractor?
+        let report = try importer.fill(
+            staged(staging, root),
+            from: reader.header,
+            of: options.source
+        ) { directory in
+            let extractor = try extract(reader, into: directory, of: root, omitting: [])
+            try check(extractor)
+            extracted = extractor
         }
-        try directory.remove()
-        if appExtension.isInProcess { try directory.handOverContents(operation.cancellation) }
-        return (extractor, report)
+        guard let extracted else { preconditionFailure("the importer extracts the archive") }
+        return (extracted, report)
     }
 
-    /// Asks the extension before anything is extracted, so that one that can't import costs
-    /// nothing.
+    private func staged(_ staging: StagingDirectory, _ root: OpenFile) -> StagedImport {
+        StagedImport(staging: staging, container: container, root: root, operation: operation)
+    }
+
+    /// Asks the importer before anything is extracted, so that one that can't import costs nothing.
     ///
-    /// The extension is then stopped and its scratch container deleted: no extension may see the
-    /// archive's data before the archive is proved complete.
+    /// Its scratch container is then deleted: no extension may see the archive's data before the archive is
+    /// proved complete.
     private func ask(
-        _ appExtension: MigrationExtension,
+        _ importer: any ContainerImporter,
         beside lock: ContainerLock,
         token: StagingToken
     ) throws {
@@ -550,32 +463,7 @@ extension ImportOperation {
             try? staging.remove()
             staging.release()
         }
-        let directory = try ImportDirectory(in: staging, for: lock.root)
-        try directory.handOver()
-        let host = try beginSession(with: appExtension, in: directory)
-        defer { host.end() }
-        try host.checkImports()
-        let space = try staging.directory.descriptor.availableSpace()
-        appExtension.preflightHandler?(host.preflight(availableSpace: space))
-        try host.session.end()
-    }
-
-    private func beginSession(
-        with appExtension: MigrationExtension,
-        in directory: ImportDirectory
-    ) throws -> AppExtensionHost {
-        let staged = MigrationDataContainer(
-            root: directory.containerPath,
-            knownIdentifier: container.knownIdentifier
-        )
-        return try AppExtensionHost.begin(
-            .importing,
-            of: appExtension,
-            in: staged,
-            for: container,
-            from: (directory.path, holder: directory.holder),
-            cancellation: operation.cancellation
-        )
+        try importer.ask(in: staged(staging, lock.root))
     }
 
     private func extract(
@@ -588,7 +476,7 @@ extension ImportOperation {
         extraction.owner = try FileOwner(servedIn: root.descriptor)
         extraction.reserved = names.map { EntryPath(bytes: $0) }
         let platform = reader.header?.platform.lowercased()
-        if appExtension == nil, platform == MigrationPlatform.iOS.rawValue.lowercased() {
+        if importer == nil, platform == MigrationPlatform.iOS.rawValue.lowercased() {
             extraction.recreated = ContainerSelection.directoriesOfApple.map {
                 EntryPath(bytes: $0)
             }

@@ -98,36 +98,6 @@ public struct ImportSource: Sendable {
     public init() {}
 }
 
-extension ImportCall {
-    /// Names the source of the data, from the options or else from the archive.
-    ///
-    /// - Throws: ``MigrationError`` of code `invalidOption` if neither names it.
-    init(
-        directory: BytePath,
-        header: ArchiveHeader?,
-        source: ImportSource
-    ) throws(MigrationError) {
-        guard let identifier = source.bundleIdentifier ?? header?.bundleIdentifier,
-            let platform = source.platform ?? header.map({ MigrationPlatform($0.platform) }),
-            let version = source.version ?? header?.resourcesVersion
-        else {
-            let message =
-                "the archive does not name the app, platform and version of its data, and the "
-                + "extension needs them"
-            throw MigrationError(.invalidOption, message)
-        }
-        self.init(
-            directory: Data(directory.bytes),
-            source: MigrationAppIdentifier(
-                storeIdentifier: source.store ?? platform.defaultStore,
-                bundleIdentifier: identifier,
-                platform: platform
-            ),
-            sourceVersion: version
-        )
-    }
-}
-
 extension Fingerprint {
     /// Throws unless `found`, the fingerprint of an archive, is this one.
     ///
@@ -139,17 +109,6 @@ extension Fingerprint {
             found.map { "the archive's fingerprint is \($0), and \(self) was expected" }
             ?? "the file carries no fingerprint, and \(self) was expected"
         throw MigrationError(.fingerprintMismatch, message)
-    }
-}
-
-extension MigrationPlatform {
-    /// The usual store of the platform.
-    var defaultStore: MigrationAppIdentifier.StoreIdentifier {
-        switch self {
-        case .android: .googlePlay
-        case .iOS: .appStore
-        default: MigrationAppIdentifier.StoreIdentifier("unknown")
-        }
     }
 }
 

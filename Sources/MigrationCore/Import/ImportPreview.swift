@@ -1,41 +1,7 @@
-public import Foundation
+internal import Foundation
 public import MigrationArchive
 internal import MigrationContainers
 internal import MigrationSystem
-
-extension MigrationHost {
-    /// Finds out what an import would do, and changes nothing.
-    ///
-    /// Use it to look before data is replaced. The archive is read from end to end and checked as an
-    /// import checks it, so what an import would refuse is an error here. An app's extension can't be
-    /// asked: it would have to import.
-    ///
-    /// - Parameters:
-    ///   - archive: The archive.
-    ///   - container: The container, which need not exist.
-    ///   - options: How an import would be made.
-    ///   - progress: Gets the archive's bytes as its total, and how many were read.
-    /// - Returns: What would be restored and replaced, and the space that it needs.
-    /// - Throws: The errors of ``import(_:into:using:options:progress:)``, except for those of
-    ///   writing and of extensions.
-    @concurrent
-    public func previewImport(
-        of archive: ArchiveSource,
-        into container: MigrationDataContainer,
-        options: ImportOptions = ImportOptions(),
-        progress: Progress? = nil
-    ) async throws -> ImportPreview {
-        try await withOperation(threadCount: options.threadCount, progress: progress) { operation in
-            try ImportPreviewOperation(
-                source: archive,
-                container: container,
-                options: options,
-                operation: operation,
-                wait: wait(operation.cancellation)
-            ).run()
-        }
-    }
-}
 
 /// The effects that an import would have.
 public struct ImportPreview: Sendable {
@@ -65,7 +31,7 @@ struct ImportPreviewOperation {
     private var path: BytePath { container.rootPath }
 
     private var checks: ImportChecks {
-        ImportChecks(container: container, options: options, appExtension: nil)
+        ImportChecks(container: container, options: options, importer: nil)
     }
 
     func run() throws -> ImportPreview {

@@ -1,6 +1,7 @@
 internal import Foundation
 internal import MigrationArchive
 internal import MigrationCore
+internal import MigrationHosting
 internal import MigrationSystem
 
 /// `migrate export`: exports one container into one archive.

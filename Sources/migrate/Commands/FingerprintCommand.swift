@@ -1,5 +1,6 @@
 internal import MigrationArchive
 internal import MigrationCore
+internal import MigrationHosting
 internal import MigrationSystem
 
 /// `migrate fingerprint`: computes the fingerprint that an archive of a container would have.

@@ -1,5 +1,6 @@
 internal import MigrationArchive
 internal import MigrationCore
+internal import MigrationHosting
 internal import MigrationSystem
 
 /// `migrate preflight`: asks an extension for its properties and checks it for mistakes.

@@ -1,6 +1,7 @@
 internal import Foundation
 internal import MigrationArchive
 internal import MigrationCore
+internal import MigrationHosting
 internal import MigrationSystem
 
 /// `migrate send`: exports one container into an archive on another host.

@@ -1,5 +1,6 @@
 internal import MigrationArchive
 internal import MigrationCore
+internal import MigrationHosting
 internal import MigrationSystem
 
 /// The flags of an export or import that name files about it.

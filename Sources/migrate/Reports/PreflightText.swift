@@ -1,5 +1,6 @@
 internal import MigrationArchive
 internal import MigrationCore
+internal import MigrationHosting
 internal import MigrationSystem
 
 /// The summary of a preflight, printed before the messages of an export or an import.

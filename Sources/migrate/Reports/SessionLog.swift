@@ -1,6 +1,7 @@
 internal import AndroidMigration
 internal import Foundation
 internal import MigrationCore
+internal import MigrationHosting
 internal import MigrationSystem
 
 /// The form in which `--session-log` writes a session and `migrate report --session` reads it.

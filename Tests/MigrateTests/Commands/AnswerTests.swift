@@ -134,7 +134,7 @@ struct AnswerTests {
             omissions: try Self.omissions(1),
             replaced: Self.replaced,
             keptPath: [UInt8]("/data/kept".utf8),
-            appExtension: nil
+            sessionReport: nil
         )
         report.leftovers = [
             MigrationError(.outputFailed, leftover, path: "/data/.staging")

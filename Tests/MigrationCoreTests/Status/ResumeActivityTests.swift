@@ -126,26 +126,6 @@ struct ResumeActivityTests {
         }
     }
 
-    @Test func `an extension says what the person was doing, unless the export does`() async throws
-    {
-        let places = try Places()
-        try (places.source / "Documents").makeDirectory()
-        let container = try MigrationDataContainer(atPath: places.source)
-        for asked in [nil, try activity("asked")] {
-            var options = ExportOptions()
-            options.activity = asked
-            let report = try await MigrationHost().export(
-                container,
-                to: .file(path: places.archive, replacesExisting: true),
-                using: .inProcess(EditorExporter()),
-                options: options
-            )
-            let encoded = try #require(report.header.activity)
-            let note = try ResumeActivity(encoded: encoded).userInfo["note"] as? String
-            #expect(note == (asked == nil ? "of the extension" : "asked"))
-        }
-    }
-
     @Test func `carries every type that an activity of a person may hold`() async throws {
         let url = try #require(URL(string: "https://example.com/a%20b?c=d#e"))
         let values: [String: AnyHashable] = [
@@ -266,12 +246,5 @@ struct ResumeActivityTests {
         #expect(!places.destination.exists)
         // The other properties of the archive are visible.
         #expect(try await source.inspect().header == header)
-    }
-}
-
-/// Exports with an activity of the person.
-private struct EditorExporter: SampleExporting, ResourcesExporting, ResumeActivityExporting {
-    var resumeActivity: ResumeActivity? {
-        try? ResumeActivity(activityType: "editing", userInfo: ["note": "of the extension"])
     }
 }

@@ -70,7 +70,7 @@ struct SymbolGraph: Decodable {
 extension SymbolGraph {
     /// The modules whose interface belongs to that of the module which re-exports them.
     private static let reexported =
-        "MigrationContainers,MigrationContract,MigrationConversation"
+        "MigrationContainers,MigrationContract,MigrationConversation,MigrationCore"
 
     /// Has the compiler write out what `module` declares.
     static func extract(from module: String) throws -> SymbolGraph {

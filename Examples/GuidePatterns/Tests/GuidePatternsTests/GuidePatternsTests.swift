@@ -1,5 +1,5 @@
 import Foundation
-import MigrationCore
+import MigrationHosting
 import Testing
 
 /// The patterns of guides, moved from one container to another in odd directories.

@@ -1,5 +1,5 @@
 import Foundation
-import MigrationCore
+import MigrationHosting
 
 /// An extension as guides write it, and its app's files on the old and on the new device.
 struct Pattern: Sendable, CustomStringConvertible {

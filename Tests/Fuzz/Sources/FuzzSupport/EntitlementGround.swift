@@ -2,6 +2,7 @@ internal import Foundation
 @testable internal import MigrationContract
 @testable internal import MigrationConversation
 @testable internal import MigrationCore
+@testable internal import MigrationHosting
 
 /// Places in memory with property lists that name the owner of a container.
 public struct EntitlementGround: Sendable {

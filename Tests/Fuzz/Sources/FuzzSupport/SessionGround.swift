@@ -3,6 +3,7 @@ internal import Foundation
 @testable internal import MigrationContract
 @testable internal import MigrationConversation
 @testable internal import MigrationCore
+@testable internal import MigrationHosting
 @testable internal import MigrationSystem
 
 /// A container in memory, files outside of it, and messages that reach for both.
@@ -96,32 +97,32 @@ extension SessionGround {
         )
         var isFinished = false
         defer { if !isFinished { writer.abandon() } }
-        let intake = try intake(to: writer, on: operation)
+        let items = try appendedItems(to: writer, on: operation)
         let limit = SessionChannel.hostLimit
         try MessageFeed.feed(bytes, inPiecesOf: size, limit: limit) { kind, payload in
-            try Self.take(ExtensionMessage(kind: kind, payload: payload), into: intake)
+            try Self.take(ExtensionMessage(kind: kind, payload: payload), into: items)
         }
-        try intake.finish()
+        try items.finish()
         isFinished = true
         let summary = try writer.finish()
         try check(summary, in: file)
     }
 
-    private static func take(_ message: ExtensionMessage, into intake: ItemIntake) throws {
+    private static func take(_ message: ExtensionMessage, into items: AppendedItemArchiver) throws {
         guard case .append(let answer, let source, let name) = message else { return }
-        guard answer != nil else { return try intake.appendSoon(source, as: name) }
+        guard answer != nil else { return try items.appendSoon(source, as: name) }
         do {
-            try intake.append(source, as: name)
+            try items.append(source, as: name)
         } catch {
             // The process gets an error after which the export may continue.
-            guard intake.failure == nil else { throw error }
+            guard items.failure == nil else { throw error }
         }
     }
 
-    private func intake(
+    private func appendedItems(
         to writer: ArchiveWriter,
         on operation: MigrationOperation
-    ) throws -> ItemIntake {
+    ) throws -> AppendedItemArchiver {
         var roots = SourceRoots()
         try roots.add(BytePath(containerPath), .container)
         let archiver = ItemArchiver(
@@ -129,7 +130,7 @@ extension SessionGround {
             outputIdentity: nil,
             on: operation
         )
-        return ItemIntake(to: archiver, from: roots, observer: SessionObserver())
+        return AppendedItemArchiver(to: archiver, from: roots, observer: SessionObserver())
     }
 
     /// The content is stored as it is, so that the secret can be looked for.

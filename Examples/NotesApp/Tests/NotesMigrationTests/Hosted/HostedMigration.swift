@@ -1,6 +1,6 @@
 import AppMigrationKit
 import Foundation
-import MigrationCore
+import MigrationHosting
 import NotesStore
 
 @testable import NotesMigration

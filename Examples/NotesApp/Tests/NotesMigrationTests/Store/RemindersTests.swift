@@ -1,5 +1,5 @@
 import Foundation
-import MigrationCore
+import MigrationHosting
 import NotesStore
 import SQLite3
 import Testing

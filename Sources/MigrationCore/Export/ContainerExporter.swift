@@ -1,0 +1,141 @@
+package import MigrationArchive
+package import MigrationContract
+package import MigrationSystem
+
+/// Chooses what an export archives: the whole container, or what an app's own extension appends.
+package protocol ContainerExporter: Sendable {
+    /// Begins the export of `container`, which is locked and open as `root`.
+    func beginExport(
+        of container: MigrationDataContainer,
+        root: OpenFile,
+        options: ExportOptions,
+        on operation: MigrationOperation
+    ) throws -> any ContainerExport
+}
+
+/// One export of a ``ContainerExporter``.
+package protocol ContainerExport {
+    /// The container to export.
+    var container: MigrationDataContainer { get }
+
+    /// Data that is omitted whatever is appended.
+    var omissions: [Omission] { get }
+
+    /// Describes the export before anything is archived; `availableSpace` bytes are free.
+    func properties(availableSpace: UInt64?) throws -> ExportProperties
+
+    /// Appends everything to export.
+    func exportResources(to archiver: ItemArchiver) throws
+
+    /// The report of an extension's session that exported so much; `nil` for a whole container.
+    func report(on totals: ArchiveTotals) -> (any Sendable)?
+
+    /// Cleans up after the export, whether it failed or not.
+    func end()
+}
+
+/// The description of an export before it begins.
+package struct ExportProperties: Sendable {
+    /// The estimate of the content's bytes.
+    let sizeEstimate: UInt64
+
+    /// The bytes that the content takes on its disk, if known.
+    let allocatedBytes: UInt64?
+
+    /// The version of the data's format.
+    let resourcesVersion: String
+
+    /// Whether the content is worth compressing.
+    let isCompressible: Bool
+
+    /// What the person was doing; `nil` if the exporter doesn't say.
+    let activity: ResumeActivity?
+
+    package init(
+        sizeEstimate: UInt64,
+        allocatedBytes: UInt64? = nil,
+        resourcesVersion: String,
+        isCompressible: Bool,
+        activity: ResumeActivity? = nil
+    ) {
+        self.sizeEstimate = sizeEstimate
+        self.allocatedBytes = allocatedBytes
+        self.resourcesVersion = resourcesVersion
+        self.isCompressible = isCompressible
+        self.activity = activity
+    }
+}
+
+// MARK: - The whole container
+
+/// Exports the whole container.
+package struct WholeContainerExporter: ContainerExporter {
+    package init() {}
+
+    package func beginExport(
+        of container: MigrationDataContainer,
+        root: OpenFile,
+        options: ExportOptions,
+        on operation: MigrationOperation
+    ) -> any ContainerExport {
+        WholeContainerExport(container, root: root, options: options, operation: operation)
+    }
+}
+
+private struct WholeContainerExport: ContainerExport {
+    let container: MigrationDataContainer
+    let omissions: [Omission] = []
+    let root: OpenFile
+    let selection: ContainerSelection
+    let resourcesVersion: String
+    let isCompressible: Bool
+    private let operation: MigrationOperation
+    private let known = KnownStatuses()
+
+    /// Exports `container`, whose open directory is `root`.
+    init(
+        _ container: MigrationDataContainer,
+        root: OpenFile,
+        options: ExportOptions,
+        operation: MigrationOperation
+    ) {
+        self.container = container
+        self.root = root
+        selection = ContainerSelection(
+            includesCaches: options.includesCaches,
+            exclusions: options.exclusions
+        )
+        resourcesVersion = options.resourcesVersion
+        isCompressible = options.isCompressible
+        self.operation = operation
+    }
+
+    func properties(availableSpace: UInt64?) throws -> ExportProperties {
+        var measure = SourceMeasure(
+            selecting: selection,
+            readingWith: FileStatusReader(on: operation),
+            noting: known
+        )
+        let copy = try root.descriptor.duplicate()
+        var walker = SourceWalker(root: copy, cancellation: operation.cancellation)
+        try walker.walk(&measure)
+        guard measure.contentBytes <= ArchiveWriter.longestStream else {
+            let message = "an archive holds at most 1 TiB, and the container holds more"
+            throw ArchiveError(.unrepresentable, message)
+        }
+        return ExportProperties(
+            sizeEstimate: measure.contentBytes,
+            allocatedBytes: measure.allocatedBytes,
+            resourcesVersion: resourcesVersion,
+            isCompressible: isCompressible
+        )
+    }
+
+    func exportResources(to archiver: ItemArchiver) throws {
+        try archiver.appendContents(of: root, selecting: selection, knowing: known)
+    }
+
+    func report(on totals: ArchiveTotals) -> (any Sendable)? { nil }
+
+    func end() {}
+}

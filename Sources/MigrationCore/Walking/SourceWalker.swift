@@ -1,0 +1,448 @@
+package import MigrationArchive
+package import MigrationSystem
+
+/// Walks a tree in the order of an archive: a directory before its contents, names in byte order.
+///
+/// The walk follows no links, passes only single names to the system, and keeps few directories
+/// open, even in deep trees. If a directory changes meanwhile, the walk fails.
+package struct SourceWalker {
+    private struct Level {
+        /// The open directory; `nil` while the walk is far below it.
+        var directory: OpenFile?
+        let listing: DirectoryListing
+        let status: FileStatus
+        let pathCount: Int
+        var index = 0
+    }
+
+    /// The most files in a run: a cancellation takes effect between two runs.
+    private static let longestRun = 4096
+
+    /// The most directories that are open at a time.
+    private static let openLevels = 64
+
+    private let cancellation: CancellationFlag
+    private var levels: [Level] = []
+    private let path: WalkedPath
+    private var directory: OpenFile
+
+    /// Prepares a walk over the contents of `root`, whose own path in the archive is `base`.
+    package init(
+        root: consuming FileDescriptor,
+        base: [UInt8] = [],
+        cancellation: CancellationFlag
+    ) {
+        path = WalkedPath(base)
+        directory = OpenFile(root)
+        self.cancellation = cancellation
+    }
+
+    /// Walks the tree.
+    package mutating func walk<Visitor: SourceVisitor>(_ visitor: inout Visitor) throws {
+        try enterLevel(try statusOfDirectory())
+        while !levels.isEmpty {
+            try cancellation.check()
+            if Visitor.visitsRuns, let run = nextRun() {
+                try visitor.visit(run)
+                continue
+            }
+            guard let name = nextName() else {
+                try leaveLevel(&visitor)
+                continue
+            }
+            let item = try SourceItem(named: name, at: .beneath(path), in: directory)
+            if item.status.kind == .directory {
+                try enter(item, &visitor)
+            } else {
+                try visitor.visit(item)
+            }
+        }
+    }
+
+    private mutating func nextName() -> [UInt8]? {
+        let last = levels.count - 1
+        guard levels[last].index < levels[last].listing.count else { return nil }
+        levels[last].index += 1
+        return levels[last].listing[levels[last].index - 1]
+    }
+
+    /// The next files, up to a name that is not known to be a file's.
+    private mutating func nextRun() -> FileRun? {
+        let last = levels.count - 1
+        let (start, listing) = (levels[last].index, levels[last].listing)
+        let limit = min(listing.count, start + Self.longestRun)
+        var end = start
+        while end < limit, listing.saysRegularFile(at: end) { end += 1 }
+        guard end > start else { return nil }
+        levels[last].index = end
+        return FileRun(
+            directory: directory,
+            status: levels[last].status,
+            path: path.bytes,
+            listing: listing,
+            range: start..<end
+        )
+    }
+
+    private mutating func enter(_ item: SourceItem, _ visitor: inout some SourceVisitor) throws {
+        let opened: OpenFile
+        do {
+            opened = OpenFile(try directory.descriptor.open(item.name, .directory))
+        } catch {
+            if error.isDenied, try visitor.passesOver(item) { return }
+            throw Self.unreadable(item.path, error)
+        }
+        guard try visitor.enter(item, opened: opened) else { return }
+        path.enter(item.name)
+        directory = opened
+        let status = try statusOfDirectory()
+        guard status.isUnchanged(since: item.status) else { throw Self.changed(path.bytes) }
+        try enterLevel(status)
+    }
+
+    private mutating func enterLevel(_ status: FileStatus) throws {
+        do {
+            let listing = try DirectoryListing(of: directory.descriptor)
+            levels.append(
+                Level(
+                    directory: directory,
+                    listing: listing,
+                    status: status,
+                    pathCount: path.bytes.count
+                )
+            )
+        } catch {
+            throw Self.unreadable(path.bytes, error)
+        }
+        let closed = levels.count - 1 - Self.openLevels
+        if closed >= 0 { levels[closed].directory = nil }
+    }
+
+    private mutating func leaveLevel(_ visitor: inout some SourceVisitor) throws {
+        let level = levels.removeLast()
+        try visitor.leave(
+            WalkedDirectory(
+                place: .here(path),
+                opened: directory,
+                status: level.status
+            )
+        )
+        guard let parent = levels.last else { return }
+        path.leave(to: parent.pathCount)
+        directory = try parent.directory ?? directoryAbove()
+        guard try statusOfDirectory().identity == parent.status.identity else {
+            throw Self.changed(path.bytes)
+        }
+        levels[levels.count - 1].directory = directory
+    }
+
+    /// Opens the parent directory, which is a different one if the directory was moved.
+    private func directoryAbove() throws(ArchiveError) -> OpenFile {
+        do {
+            return OpenFile(try directory.descriptor.open([UInt8]("..".utf8), .directory))
+        } catch {
+            throw Self.unreadable(path.bytes, error)
+        }
+    }
+
+    private func statusOfDirectory() throws -> FileStatus {
+        do {
+            return try directory.descriptor.status()
+        } catch {
+            throw Self.unreadable(path.bytes, error)
+        }
+    }
+
+    static func changed(_ path: [UInt8]) -> ArchiveError {
+        let message = "the directory changed during the export"
+        return ArchiveError(.sourceChanged, message, entry: shown(path))
+    }
+
+    package static func unreadable(_ path: [UInt8], _ error: SystemError) -> ArchiveError {
+        let code: ArchiveError.Code =
+            error.isMissing || error.isNotDirectory ? .sourceChanged : .sourceUnreadable
+        return ArchiveError(code, "can't be read", entry: shown(path), cause: error)
+    }
+
+    private static func shown(_ path: [UInt8]) -> EntryPath {
+        path.isEmpty ? EntryPath(".") : EntryPath(bytes: path)
+    }
+}
+
+// MARK: - Visitors
+
+/// The actions at each step of a walk.
+package protocol SourceVisitor {
+    /// Visits an item that is not a directory.
+    mutating func visit(_ item: SourceItem) throws
+
+    /// Visits a directory, open as `opened`, before its contents; returns whether to enter it.
+    mutating func enter(_ item: SourceItem, opened: OpenFile) throws -> Bool
+
+    /// Leaves a directory after its contents.
+    ///
+    /// Implementations check for changes of the directory once nothing else in it will be read.
+    mutating func leave(_ directory: WalkedDirectory) throws
+
+    /// Returns whether to skip a directory that can't be opened, because nothing in it is needed.
+    mutating func passesOver(_ item: SourceItem) throws -> Bool
+
+    /// Whether files are visited in runs, without looking at each, if the directory lists their
+    /// kind.
+    static var visitsRuns: Bool { get }
+
+    /// Visits files that follow one another.
+    mutating func visit(_ run: FileRun) throws
+}
+
+extension SourceVisitor {
+    package mutating func leave(_ directory: WalkedDirectory) throws {
+        try directory.checkIsUnchanged()
+    }
+
+    package static var visitsRuns: Bool { false }
+
+    package mutating func visit(_ run: FileRun) throws {
+        for index in run.range { try visit(try run.item(at: index)) }
+    }
+}
+
+// MARK: - Paths
+
+/// The path at which a walk is.
+final class WalkedPath {
+    fileprivate var bytes: [UInt8]
+
+    fileprivate init(_ base: [UInt8]) { bytes = base }
+
+    fileprivate func enter(_ name: [UInt8]) {
+        if !bytes.isEmpty { bytes.append(UInt8(ascii: "/")) }
+        bytes += name
+    }
+
+    fileprivate func leave(to count: Int) { bytes.removeLast(bytes.count - count) }
+}
+
+/// The path of something in the archive, made only on demand: making the path of every directory in a deep
+/// tree takes longer than the walk.
+///
+/// A walk's place is used before the walk continues.
+enum SourcePath {
+    case known([UInt8])
+    /// Where the walk is.
+    case here(WalkedPath)
+    /// In the directory where the walk is.
+    case beneath(WalkedPath)
+
+    /// The path of what has `name` in its directory.
+    fileprivate func bytes(of name: [UInt8] = []) -> [UInt8] {
+        switch self {
+        case .known(let bytes): return bytes
+        case .here(let walked): return walked.bytes
+        case .beneath(let walked):
+            if walked.bytes.isEmpty { return name }
+            var bytes: [UInt8] = []
+            bytes.reserveCapacity(count(of: name))
+            bytes += walked.bytes
+            bytes.append(UInt8(ascii: "/"))
+            bytes += name
+            return bytes
+        }
+    }
+
+    fileprivate func count(of name: [UInt8]) -> Int {
+        switch self {
+        case .known(let bytes): bytes.count
+        case .here(let walked): walked.bytes.count
+        case .beneath(let walked):
+            walked.bytes.isEmpty ? name.count : walked.bytes.count + 1 + name.count
+        }
+    }
+}
+
+// MARK: - Items
+
+/// An item in a source tree.
+package struct SourceItem {
+    /// The open directory that holds it.
+    package let directory: OpenFile
+    package let name: [UInt8]
+    let place: SourcePath
+    package let status: FileStatus
+
+    /// The path under which the archive holds it.
+    package var path: [UInt8] { place.bytes(of: name) }
+
+    /// The length of the path.
+    var pathCount: Int { place.count(of: name) }
+}
+
+extension SourceItem {
+    /// Looks at `name` in `directory`, whose place in the archive is `place`.
+    init(named name: [UInt8], at place: SourcePath, in directory: OpenFile) throws(ArchiveError) {
+        do {
+            let status = try directory.descriptor.status(of: name)
+            self.init(directory: directory, name: name, place: place, status: status)
+        } catch {
+            throw Self.failure(error, at: place.bytes(of: name))
+        }
+    }
+
+    /// The error for an item at `path` that changed.
+    static func changed(_ path: [UInt8]) -> ArchiveError {
+        ArchiveError(.sourceChanged, "changed while it was read", entry: EntryPath(bytes: path))
+    }
+
+    /// The error for an item at `path` whose status the system could not read.
+    static func failure(_ error: SystemError, at path: [UInt8]) -> ArchiveError {
+        let code: ArchiveError.Code = error.isMissing ? .sourceChanged : .sourceUnreadable
+        let message = error.isMissing ? "vanished during the export" : "can't be read"
+        return ArchiveError(code, message, entry: EntryPath(bytes: path), cause: error)
+    }
+}
+
+extension EntryPath {
+    /// Throws unless an archive can hold an entry of this path.
+    func checkIsRepresentable() throws(ArchiveError) {
+        guard let violation else { return }
+        throw ArchiveError(.unrepresentable, "can't be archived: \(violation)", entry: self)
+    }
+}
+
+extension ContainerSelection {
+    /// The reason for omitting an item of a walk; `nil` to keep it.
+    func reasonForOmitting(_ item: SourceItem) -> Omission.Reason? {
+        // Only patterns need the path if it is long.
+        if exclusions.isEmpty, item.pathCount > Self.longestOwnPath { return nil }
+        return reasonForOmitting(item.path, isDirectory: item.status.kind == .directory)
+    }
+}
+
+/// Files that follow one another in a directory, known only by their names.
+package struct FileRun {
+    /// The open directory that holds them, and its status before it was listed.
+    let directory: OpenFile
+    let status: FileStatus
+
+    /// The path under which the archive holds the directory; empty for the root.
+    let path: [UInt8]
+
+    /// The directory's names.
+    let listing: DirectoryListing
+
+    /// The files' places in the listing.
+    let range: Range<Int>
+
+    /// The path under which the archive holds the file at `index`.
+    func path(at index: Int) -> [UInt8] { listing.path(at: index, beneath: path) }
+
+    /// The status of the file at `index`.
+    func status(at index: Int) throws(ArchiveError) -> FileStatus {
+        do {
+            return try listing.status(at: index, in: directory.descriptor)
+        } catch {
+            throw SourceItem.failure(error, at: path(at: index))
+        }
+    }
+
+    /// The file at `index` with its status.
+    func item(at index: Int) throws(ArchiveError) -> SourceItem {
+        try SourceItem(named: listing[index], at: .known(path(at: index)), in: directory)
+    }
+}
+
+/// A directory that was walked, with its status before.
+package struct WalkedDirectory {
+    let place: SourcePath
+    package let opened: OpenFile
+    package let status: FileStatus
+
+    /// The path under which the archive holds it; empty for the root.
+    package var path: [UInt8] { place.bytes() }
+
+    /// Throws if entries were added or removed meanwhile.
+    package func checkIsUnchanged() throws(ArchiveError) {
+        let now: FileStatus
+        do throws(SystemError) {
+            now = try opened.descriptor.status()
+        } catch {
+            throw SourceWalker.unreadable(path, error)
+        }
+        guard now.isUnchanged(since: status) else { throw SourceWalker.changed(path) }
+    }
+}
+
+// MARK: - Measuring
+
+/// The size of a source tree, from a walk that reads no content.
+struct SourceMeasure: SourceVisitor {
+    /// The bytes of content; a file with several names counts once.
+    private(set) var contentBytes: UInt64 = 0
+
+    /// The bytes that the content takes on its disk; less than `contentBytes` if files have holes.
+    private(set) var allocatedBytes: UInt64 = 0
+
+    /// The longest path, in bytes, that is never too long for an archive.
+    private static let longestPath = Int(UInt16.max)
+
+    private let selection: ContainerSelection?
+    private let statuses: FileStatusReader
+    private let known: KnownStatuses?
+    private var linked: Set<FileStatus.Identity> = []
+
+    /// Measures the files that `selection` keeps, or everything, and records their statuses in `known`.
+    init(
+        selecting selection: ContainerSelection?,
+        readingWith statuses: FileStatusReader,
+        noting known: KnownStatuses? = nil
+    ) {
+        self.selection = selection
+        self.statuses = statuses
+        self.known = known
+    }
+
+    static var visitsRuns: Bool { true }
+
+    mutating func visit(_ run: FileRun) throws {
+        guard let selection, !selection.keepsAllFiles(in: run.path) else {
+            var seen: [FileStatus] = []
+            try statuses.forEachStatus(of: run) { _, status in
+                count(status)
+                if known != nil { seen.append(status) }
+            }
+            known?.note(seen, of: run)
+            return
+        }
+        for index in run.range {
+            let path = run.path(at: index)
+            guard selection.reasonForOmitting(path, isDirectory: false) == nil else { continue }
+            count(try run.status(at: index))
+        }
+    }
+
+    mutating func visit(_ item: SourceItem) {
+        if isKept(item) { count(item.status) }
+    }
+
+    private mutating func count(_ status: FileStatus) {
+        guard status.kind == .regular else { return }
+        if status.linkCount > 1, !linked.insert(status.identity).inserted { return }
+        contentBytes.addSaturating(status.size)
+        allocatedBytes.addSaturating(min(status.size, status.allocatedSize))
+    }
+
+    func enter(_ item: SourceItem, opened: OpenFile) throws -> Bool {
+        guard isKept(item) else { return false }
+        // In a tree that is too deep, the archiver would write a gigabyte of paths before it fails.
+        if selection != nil, item.pathCount > Self.longestPath {
+            try EntryPath(bytes: item.path).checkIsRepresentable()
+        }
+        return true
+    }
+
+    func passesOver(_ item: SourceItem) -> Bool { !isKept(item) }
+
+    private func isKept(_ item: SourceItem) -> Bool {
+        selection?.reasonForOmitting(item) == nil
+    }
+}
