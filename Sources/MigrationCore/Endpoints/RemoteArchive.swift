@@ -141,7 +141,7 @@ extension RemoteArchive: ArchiveTaker {
         return failure(ending) ?? failure("the other host ended the conversation")
     }
 
-    private func failure(_ ending: PipedProcess.Ending?) -> MigrationError? {
+    private func failure(_ ending: ProcessEnding?) -> MigrationError? {
         switch ending {
         case .exited(0): nil
         case .exited(255): failure("ssh failed")

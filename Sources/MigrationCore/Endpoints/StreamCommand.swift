@@ -38,7 +38,7 @@ package final class StreamCommand: ArchiveTaker {
         guard let command = started.withLock({ $0 }) else {
             return Result(exitCode: nil, printedLines: [])
         }
-        let code: Int32? = if case .exited(let code) = command.ending { code } else { nil }
+        let code: Int32? = if case .ended(.exited(let code)) = command.ending { code } else { nil }
         return Result(exitCode: code, printedLines: command.printedLines)
     }
 
@@ -90,7 +90,7 @@ package final class StreamCommand: ArchiveTaker {
             closing: { output.close() },
             unless: output.operation.cancellation
         )
-        if output.operation.isCancelled, ending != .exited(0) { throw CancellationError() }
+        if output.operation.isCancelled, ending != .ended(.exited(0)) { throw CancellationError() }
         if let error = failure(ending, of: command) { throw error }
     }
 
@@ -134,15 +134,15 @@ package final class StreamCommand: ArchiveTaker {
     ) -> MigrationError? {
         let message: String
         switch ending {
-        case .exited(0):
+        case .ended(.exited(0)):
             // It succeeded, but before it had the whole archive.
             guard let error = cause as? ArchiveError, error.cause?.isBrokenPipe ?? false else {
                 return nil
             }
             message = "the command ended before it had taken the whole archive"
         case .cancelled: return nil
-        case .exited(let code): message = "the command ended with \(code)"
-        case .signaled(let number): message = "signal \(number) ended the command"
+        case .ended(.exited(let code)): message = "the command ended with \(code)"
+        case .ended(.signaled(let number)): message = "signal \(number) ended the command"
         case .guardKilled:
             message =
                 "the process that guards the command was killed, so the command was killed too"

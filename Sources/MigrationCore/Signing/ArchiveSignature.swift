@@ -318,7 +318,7 @@ private struct SSHKeygen {
         shown: [BytePath],
         _ asksPerson: Bool
     ) throws -> Answer {
-        let result: (output: [UInt8], ending: PipedProcess.Ending?)
+        let result: (output: [UInt8], ending: ProcessEnding?)
         do {
             result = try process.answer(
                 limit: Self.outputLimit,

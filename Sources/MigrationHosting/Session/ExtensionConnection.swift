@@ -55,9 +55,9 @@ final class ExtensionConnection {
     /// - Throws: ``MigrationError`` of code `sessionFailed` if some of them may still run, and of
     ///   code `limitExceeded` if they left too many temporary files.
     @discardableResult
-    func end() throws(MigrationError) -> ChildProcess.Ending {
+    func end() throws(MigrationError) -> ProcessEnding {
         defer { output.end() }
-        let ending: ChildProcess.Ending
+        let ending: ProcessEnding
         do throws(ChildProcess.UnfinishedEnd) {
             ending = try process.terminate()
         } catch {
@@ -175,7 +175,7 @@ extension ExtensionConnection {
         case nil: message = "\(name) closed its connection before it was done, but still runs"
         case .exited(let code): message = "\(name) ended before it was done, with code \(code)"
         case .signaled(let number):
-            let signal = ChildProcess.Ending.name(ofSignal: number)
+            let signal = ProcessEnding.name(ofSignal: number)
             message = "\(name) crashed: signal \(number) (\(signal))"
         }
         let cause = bounds.possibleCause
@@ -190,7 +190,7 @@ extension ExtensionConnection {
     /// How the process ended; `nil` if it still runs after the grace period.
     ///
     /// A process closes its connection shortly before it ends.
-    private func endingOfItsOwn() throws(SystemError) -> ChildProcess.Ending? {
+    private func endingOfItsOwn() throws(SystemError) -> ProcessEnding? {
         let deadline = SuspendingClock.now + gracePeriod
         while process.ending == nil, !watch.isCancelled, SuspendingClock.now < deadline {
             _ = try wait(for: .exit)

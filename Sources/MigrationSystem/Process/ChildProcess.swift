@@ -14,19 +14,6 @@ internal import Glibc
 /// the supervisor. Without a sandbox, or with a Landlock version below 6, a hostile program can kill
 /// the supervisor, as it can kill the host; ``terminate(within:)`` then throws an error.
 package final class ChildProcess: Sendable {
-    /// How the program ended.
-    package enum Ending: Sendable, Equatable {
-        /// It returned or exited with a code.
-        case exited(Int32)
-        /// A signal ended it.
-        case signaled(Int32)
-
-        /// The system's name of a signal.
-        package static func name(ofSignal number: Int32) -> String {
-            unsafe String(cString: strsignal(number))
-        }
-    }
-
     /// The number of the descriptor that is the child's end of ``connection``.
     package static let connectionNumber: Int32 = 3
 
@@ -84,9 +71,9 @@ package final class ChildProcess: Sendable {
     /// How the child ended; `nil` while it runs.
     ///
     /// If the supervisor was killed, so was the child.
-    package var ending: Ending? {
+    package var ending: ProcessEnding? {
         guard let statuses = sentStatuses else { return nil }
-        return statuses.first.map { Ending(status: $0) } ?? .signaled(SIGKILL)
+        return statuses.first.map { ProcessEnding(status: $0) } ?? .signaled(SIGKILL)
     }
 
     /// The statuses that the supervisor has sent; `nil` before the first.
@@ -112,7 +99,7 @@ package final class ChildProcess: Sendable {
     @discardableResult
     package func terminate(
         within limit: Duration = .seconds(10)
-    ) throws(UnfinishedEnd) -> Ending {
+    ) throws(UnfinishedEnd) -> ProcessEnding {
         try state.withLock { state throws(UnfinishedEnd) in
             if state == .collected { return }
             _ = shutdown(control.descriptor.rawValue, CInt(SHUT_WR))
@@ -126,7 +113,7 @@ package final class ChildProcess: Sendable {
             state = .collected
         }
         guard let statuses = sentStatuses, statuses.count == 2 else { throw .supervisorKilled }
-        return Ending(status: statuses[0])
+        return ProcessEnding(status: statuses[0])
     }
 
     private func hasSupervisorEnded(within limit: Duration) -> Bool {
@@ -145,14 +132,6 @@ package final class ChildProcess: Sendable {
             // The supervisor continues; it is collected when it ends.
             Thread.detachNewThread { [supervisor] in _ = waitpid(supervisor, nil, 0) }
         }
-    }
-}
-
-extension ChildProcess.Ending {
-    /// Reads a status as `wait(2)` gives it.
-    fileprivate init(status: CInt) {
-        let signal = status & 0x7F
-        self = signal == 0 ? .exited(status >> 8 & 0xFF) : .signaled(signal)
     }
 }
 

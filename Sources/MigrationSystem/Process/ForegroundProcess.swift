@@ -2,12 +2,6 @@ internal import Glibc
 
 /// A program that runs in the foreground while this process waits for it.
 package struct ForegroundProcess: Sendable {
-    /// How a program ended.
-    package enum Outcome: Sendable, Equatable {
-        case exited(Int32)
-        case signalled(Int32)
-    }
-
     /// The signal mask and actions of the program.
     package struct Signals {
         let mask: sigset_t
@@ -72,12 +66,11 @@ package struct ForegroundProcess: Sendable {
     }
 
     /// Waits until the program has ended.
-    package func wait() throws(SystemError) -> Outcome {
+    package func wait() throws(SystemError) -> ProcessEnding {
         var status: Int32 = 0
         let process = process
         _ = try retryingOnInterrupt("waitpid") { unsafe Int(waitpid(process, &status, 0)) }
-        let signal = status & 0x7F
-        return signal == 0 ? .exited(status >> 8 & 0xFF) : .signalled(signal)
+        return ProcessEnding(status: status)
     }
 
     /// Ends this process by the signal that ended the program; returns if the signal can't end it.

@@ -19,10 +19,8 @@ package final class GuardedCommand: Sendable {
 
     /// How the command ended.
     package enum Ending: Sendable, Hashable {
-        /// The shell exited with a code, and nothing that it started is left.
-        case exited(Int32)
-        /// A signal ended the shell.
-        case signaled(Int32)
+        /// The shell ended, and nothing that it started is left.
+        case ended(ProcessEnding)
         /// It was killed because it was cancelled.
         case cancelled
         /// The guard was killed, so the command was too.
@@ -219,7 +217,7 @@ extension GuardedCommand {
         var message = migration_guard_message()
         while take(&message) {
             guard message.word == CInt(migration_stream_closed.rawValue) else {
-                return end(Ending(status: message.status))
+                return end(.ended(ProcessEnding(status: message.status)))
             }
             state.withLock { $0.phase = .closed }
         }
@@ -234,7 +232,7 @@ extension GuardedCommand {
         takeOutput()
         waitpid(process, nil, 0)
         state.withLock { state in
-            let isOwnAnswer = state.isCancelled && ending == .signaled(SIGKILL)
+            let isOwnAnswer = state.isCancelled && ending == .ended(.signaled(SIGKILL))
             state.phase = .over(isOwnAnswer ? .cancelled : ending)
         }
     }
@@ -276,13 +274,5 @@ extension GuardedCommand {
             if count == 0 { return false }
             state.withLock { $0.printed.append(buffer[..<count]) }
         }
-    }
-}
-
-extension GuardedCommand.Ending {
-    /// Reads a status as `wait(2)` gives it.
-    fileprivate init(status: CInt) {
-        let signal = status & 0x7F
-        self = signal == 0 ? .exited(status >> 8 & 0xFF) : .signaled(signal)
     }
 }

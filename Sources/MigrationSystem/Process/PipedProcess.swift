@@ -6,20 +6,12 @@ internal import Glibc
 /// It stays in the process group and on the terminal of this process, so it can ask a person for a
 /// password. What it writes to standard error is collected. It ends when this process does.
 package final class PipedProcess: Sendable {
-    /// How a program ended.
-    package enum Ending: Sendable, Hashable {
-        /// It returned or exited with a code.
-        case exited(Int32)
-        /// A signal ended it.
-        case signaled(Int32)
-    }
-
     private struct State {
         /// The number of the process, or why there is none; `nil` before the attempt.
         var start: Result<pid_t, SystemError>?
         var printed = PrintedTail()
         var hasPrintedAll = false
-        var ending: Ending?
+        var ending: ProcessEnding?
     }
 
     /// The time that a program gets to end after it was asked to, in seconds.
@@ -118,13 +110,13 @@ package final class PipedProcess: Sendable {
     ///
     /// - Parameter cancellation: Ends the program when it is raised.
     /// - Returns: How the program ended; `nil` if it still runs.
-    package func wait(unless cancellation: CancellationFlag) -> Ending? {
+    package func wait(unless cancellation: CancellationFlag) -> ProcessEnding? {
         state.wait(unless: cancellation) { $0.ending } ?? end()
     }
 
     /// Ends the program, unless it has ended; returns how it ended, `nil` if it still runs.
     @discardableResult
-    package func end() -> Ending? {
+    package func end() -> ProcessEnding? {
         if let ending = ending(within: 0) { return ending }
         send(SIGTERM)
         if let ending = ending(within: Self.endingLimit) { return ending }
@@ -133,7 +125,7 @@ package final class PipedProcess: Sendable {
     }
 
     /// How the program ended, if it does within some seconds.
-    package func ending(within seconds: Double) -> Ending? {
+    package func ending(within seconds: Double) -> ProcessEnding? {
         _ = state.wait(atMost: seconds) { $0.ending != nil }
         return state.withLock { $0.ending }
     }
@@ -160,8 +152,7 @@ package final class PipedProcess: Sendable {
         var status: CInt = 0
         // Waiting fails only if there is no such child, and nobody else waits for this one.
         _ = try? retryingOnInterrupt("waitpid") { unsafe Int(waitpid(process, &status, 0)) }
-        let signal = status & 0x7F
-        let ending: Ending = signal == 0 ? .exited(status >> 8 & 0xFF) : .signaled(signal)
+        let ending = ProcessEnding(status: status)
         // A process that it left behind, such as ssh's shared connection, may hold standard error open.
         _ = state.wait(atMost: Self.printingLimit) { $0.hasPrintedAll }
         state.withLock { $0.ending = ending }
@@ -186,7 +177,7 @@ extension PipedProcess {
         limit: Int,
         within seconds: Double?,
         cancellation: CancellationFlag
-    ) throws -> (output: [UInt8], ending: Ending?) {
+    ) throws -> (output: [UInt8], ending: ProcessEnding?) {
         defer { end() }
         let event = try CancellationEvent(of: cancellation)
         let deadline = seconds.map { SuspendingClock.now.advanced(by: .seconds($0)) }

@@ -76,7 +76,7 @@ struct RunCommand: LockingCommand {
         if let warning = Self.warning(of: record, in: container) { context.console.log(warning) }
         switch outcome {
         case .exited(let code): return ExitCode(rawValue: code)
-        case .signalled(let number):
+        case .signaled(let number):
             ForegroundProcess.end(by: number)
             return .signal(number)
         }

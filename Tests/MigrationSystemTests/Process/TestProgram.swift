@@ -17,7 +17,7 @@ struct TestProgram {
 
     /// The results of a program that has ended.
     struct Outcome: Equatable {
-        let ending: ChildProcess.Ending
+        let ending: ProcessEnding
         let output: String
     }
 
