@@ -359,9 +359,7 @@ extension ArchiveReader {
         let input = try ArchiveInput(
             reading: descriptor,
             decryption: options.decryption,
-            on: MigrationOperation(
-                threadCount: ArchiveThreads.count(requested: options.threadCount)
-            )
+            on: MigrationOperation(requesting: options.threadCount)
         )
         try self.init(input, access: .whole)
         guard header != nil || options.allowsForeignArchives else {

@@ -49,19 +49,6 @@ func zstdErrorName(_ result: Int) -> String {
     unsafe String(cString: ZSTD_getErrorName(result))
 }
 
-/// How many threads work on an archive.
-package enum ArchiveThreads {
-    /// The most that a client can ask for.
-    package static let limit = 64
-
-    /// Returns the number that was asked for, else one for each processor that this process may use, but no
-    /// more than its memory allows.
-    package static func count(requested: Int?) -> Int {
-        let count = min(max(1, requested ?? ControlGroup.availableProcessors), limit)
-        return min(count, AddressSpace.threadLimit ?? count)
-    }
-}
-
 // MARK: - Room for a frame
 
 /// A buffer for one frame, compressed or not, that passes from stage to stage and is reused.

@@ -235,9 +235,7 @@ extension ArchiveWriter {
         header: ArchiveHeader,
         options: Options
     ) throws {
-        let operation = MigrationOperation(
-            threadCount: ArchiveThreads.count(requested: options.threadCount)
-        )
+        let operation = MigrationOperation(requesting: options.threadCount)
         let output: ArchiveOutput
         do throws(SystemError) {
             output = try ArchiveOutput(

@@ -1,5 +1,4 @@
 package import Foundation
-internal import MigrationArchive
 package import MigrationSystem
 
 /// Runs an operation on a thread of its own; it is cancelled with the calling task.
@@ -114,27 +113,13 @@ package final class OperationThread: TaskExecutor {
     }
 }
 
-extension MigrationOperation {
-    /// Makes an operation with the requested number of threads, or with one for each processor that this
-    /// process may use.
-    package convenience init(
-        requesting threadCount: Int?,
-        _ cancellation: CancellationFlag = CancellationFlag(),
-        progress: Progress? = nil
-    ) {
-        self.init(
-            threadCount: ArchiveThreads.count(requested: threadCount),
-            cancellation: cancellation,
-            progress: progress
-        )
-    }
-}
-
 /// How many threads an operation may be asked to use.
 enum ThreadCount {
     /// Checks that a requested number of threads is allowed.
     static func check(_ requested: Int?) throws(MigrationError) {
-        guard let requested, !(1...ArchiveThreads.limit).contains(requested) else { return }
+        guard let requested, !(1...MigrationOperation.threadLimit).contains(requested) else {
+            return
+        }
         throw MigrationError(.invalidOption, "the number of threads must be from 1 to 64")
     }
 }

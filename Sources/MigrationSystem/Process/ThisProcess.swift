@@ -1,4 +1,5 @@
 internal import CMigrationShims
+package import Foundation
 internal import Glibc
 
 /// What the system knows about this process, and how the process ends.
@@ -166,4 +167,25 @@ package enum Environment {
 
     /// The directory for files that are needed for a short time.
     package static var temporaryDirectory: BytePath { path(in: "TMPDIR")?.trimmed ?? "/tmp" }
+}
+
+extension MigrationOperation {
+    /// The most threads that a client can ask for.
+    package static let threadLimit = 64
+
+    /// Makes an operation with the requested number of threads, or with one for each processor that this
+    /// process may use, but with no more than its memory allows.
+    package convenience init(
+        requesting threadCount: Int?,
+        _ cancellation: CancellationFlag = CancellationFlag(),
+        progress: Progress? = nil
+    ) {
+        let requested = threadCount ?? ControlGroup.availableProcessors
+        let count = min(max(1, requested), Self.threadLimit)
+        self.init(
+            threadCount: min(count, AddressSpace.threadLimit ?? count),
+            cancellation: cancellation,
+            progress: progress
+        )
+    }
 }
