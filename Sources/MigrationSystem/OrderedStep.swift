@@ -10,7 +10,7 @@ package final class OrderedStep<Item: Sendable, Output: Sendable>: Sendable {
     /// The work on an item; it may keep state, since one thread at a time uses it.
     package typealias Work = (Item) throws -> Output
 
-    private let crew: Crew
+    private let operation: MigrationOperation
     private let state: StepState<Item, Output>
 
     /// Adds a step to `operation`.
@@ -31,7 +31,7 @@ package final class OrderedStep<Item: Sendable, Output: Sendable>: Sendable {
         sink: ((Output) throws -> Void)? = nil,
         makeWork: @escaping () throws -> Work
     ) {
-        crew = operation.crew
+        self.operation = operation
         state = StepState(
             of: operation,
             depth: depth,
@@ -40,7 +40,7 @@ package final class OrderedStep<Item: Sendable, Output: Sendable>: Sendable {
             sink: sink,
             makeWork: makeWork
         )
-        crew.add(state, passesOn: sink != nil)
+        operation.crew.add(state, passesOn: sink != nil)
     }
 
     deinit { abandon() }
@@ -68,7 +68,7 @@ package final class OrderedStep<Item: Sendable, Output: Sendable>: Sendable {
     /// Ends the step, and waits for the work in progress.
     package func abandon() {
         state.stop()
-        crew.remove(state)
+        operation.crew.remove(state)
         state.forget()
     }
 }
