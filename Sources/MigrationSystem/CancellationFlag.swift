@@ -136,6 +136,20 @@ extension FileDescriptor {
         try Self.waits(for: rawValue, until: readiness, or: cancellation?.rawValue ?? -1)
     }
 
+    /// Waits until the file can be read, and reads at most `count` bytes into `buffer` from `start`.
+    ///
+    /// - Returns: How many bytes were read, 0 at the end.
+    /// - Throws: ``SystemError``; `CancellationError` if `cancellation` was signaled before.
+    package borrowing func read(
+        into buffer: inout [UInt8],
+        from start: Int = 0,
+        count: Int,
+        unless cancellation: CancellationEvent?
+    ) throws -> Int {
+        guard try waits(until: .readable, or: cancellation) else { throw CancellationError() }
+        return try read(into: &buffer, from: start, count: count)
+    }
+
     fileprivate static func waits(
         for number: CInt,
         until readiness: Readiness,

@@ -28,10 +28,12 @@ package enum SecretInput {
         var bytes = [UInt8](repeating: 0, count: limit + 1)
         var filled = 0
         while filled < bytes.count {
-            guard try terminal.waits(until: .readable, or: event) else {
-                throw CancellationError()
-            }
-            let count = try terminal.read(into: &bytes, from: filled, count: bytes.count - filled)
+            let count = try terminal.read(
+                into: &bytes,
+                from: filled,
+                count: bytes.count - filled,
+                unless: event
+            )
             filled += count
             if count == 0 || bytes[filled - 1] == UInt8(ascii: "\n") { break }
         }

@@ -23,7 +23,7 @@ enum AgeArmor {
 
 /// Decodes an armor that is read in order.
 final class ArmorSource: ByteSource {
-    private let source: LookAheadSource
+    private let source: ByteReader
     private var text: [UInt8] = []
     private var decoded: [UInt8] = []
     private var start = 0
@@ -31,9 +31,11 @@ final class ArmorSource: ByteSource {
     private var hasShortLine = false
     private var isAtEnd = false
 
-    init(reading source: LookAheadSource) throws {
+    init(reading source: ByteReader) throws {
         self.source = source
-        while let first = try source.peek(1).first, AgeArmor.spaces.contains(first) {
+        while try source.lookAhead(1) > 0, let first = source.ahead.first,
+            AgeArmor.spaces.contains(first)
+        {
             source.skip(1)
         }
         let line = try source.readLine(limit: 128).map(Self.trimmed)
@@ -42,9 +44,7 @@ final class ArmorSource: ByteSource {
         }
     }
 
-    var size: UInt64? { nil }
-
-    func readNext(into target: inout [UInt8], from index: Int, count: Int) throws -> Int {
+    package func read(into target: inout [UInt8], from index: Int, count: Int) throws -> Int {
         while start == decoded.count, !isAtEnd { try decodeNext() }
         let read = min(count, decoded.count - start)
         target.replaceSubrange(index..<index + read, with: decoded[start..<start + read])
@@ -52,21 +52,12 @@ final class ArmorSource: ByteSource {
         return read
     }
 
-    func read(
-        at offset: UInt64,
-        into target: inout [UInt8],
-        from index: Int,
-        count: Int
-    ) throws(ArchiveError) -> Int {
-        preconditionFailure("an armor can only be read in order")
-    }
-
     /// Reads more text and decodes the whole lines in it.
     private func decodeNext() throws {
         let filled = text.count
         let room = 64 * 1024
         text += [UInt8](repeating: 0, count: room)
-        let read = try source.readNext(into: &text, from: filled, count: room)
+        let read = try source.read(into: &text, from: filled, count: room)
         text.removeLast(room - read)
         var joined: [UInt8] = []
         joined.reserveCapacity(text.count)
@@ -112,7 +103,7 @@ final class ArmorSource: ByteSource {
                 throw AgeArmor.damage("something follows its last line")
             }
             rest = [UInt8](repeating: 0, count: 4096)
-            rest.removeLast(4096 - (try source.readNext(into: &rest, from: 0, count: 4096)))
+            rest.removeLast(4096 - (try source.read(into: &rest, from: 0, count: 4096)))
         } while !rest.isEmpty
     }
 

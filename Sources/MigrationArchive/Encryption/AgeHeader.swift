@@ -44,7 +44,7 @@ struct AgeHeader {
     }
 
     /// Reads a header, and leaves `source` just after it.
-    init(reading source: LookAheadSource) throws {
+    init(reading source: ByteReader) throws {
         let first = try source.readLine(limit: 128)
         guard first.map({ $0.elementsEqual(Self.version.utf8) }) ?? false else {
             throw Self.wrongVersion(first)
@@ -97,7 +97,7 @@ struct AgeHeader {
     }
 
     private static func line(
-        from source: LookAheadSource,
+        from source: ByteReader,
         _ bytes: inout [UInt8]
     ) throws -> [UInt8] {
         guard let line = try source.readLine(limit: max(0, limit - bytes.count)) else {

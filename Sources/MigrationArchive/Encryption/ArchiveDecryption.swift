@@ -229,15 +229,16 @@ enum EncryptedFile {
         with decryption: ArchiveDecryption?,
         on operation: MigrationOperation = MigrationOperation()
     ) throws -> any ByteSource {
-        let source = LookAheadSource(raw)
-        if try source.peek(AgeHeader.magic.count).elementsEqual(AgeHeader.magic) {
+        let source = ByteReader(raw, on: operation)
+        _ = try source.lookAhead(AgeHeader.magic.count)
+        if source.ahead.starts(with: AgeHeader.magic) {
             return try open(source, of: raw, with: decryption, on: operation)
         }
         if try beginsWithArmor(source) {
-            let armor = LookAheadSource(try ArmorSource(reading: source))
+            let armor = ByteReader(try ArmorSource(reading: source), on: operation)
             return try open(armor, of: armor, with: decryption, on: operation)
         }
-        return raw.size == nil ? source : raw
+        return source
     }
 
     /// The content of a small encrypted file in memory.
@@ -251,7 +252,7 @@ enum EncryptedFile {
         do {
             while filled < content.count {
                 let count = content.count - filled
-                let read = try source.readNext(into: &content, from: filled, count: count)
+                let read = try source.read(into: &content, from: filled, count: count)
                 if read == 0 { break }
                 filled += read
             }
@@ -265,7 +266,7 @@ enum EncryptedFile {
     }
 
     private static func open(
-        _ source: LookAheadSource,
+        _ source: ByteReader,
         of raw: any ByteSource,
         with decryption: ArchiveDecryption?,
         on operation: MigrationOperation
@@ -274,10 +275,10 @@ enum EncryptedFile {
         guard let decryption else { throw ArchiveDecryption.keyMissing(header) }
         let fileKey = try decryption.fileKey(of: header, on: operation)
         try header.authenticate(with: fileKey)
-        let nonce = Array(try source.peek(PayloadStream.nonceSize))
-        guard nonce.count == PayloadStream.nonceSize else {
+        guard try source.lookAhead(PayloadStream.nonceSize) >= PayloadStream.nonceSize else {
             throw AgeHeader.damage("the archive ends behind it")
         }
+        let nonce = Array(source.ahead.prefix(PayloadStream.nonceSize))
         source.skip(nonce.count)
         let key = PayloadKey(fileKey: fileKey, nonce: nonce)
         guard let size = raw.size else {
@@ -287,12 +288,15 @@ enum EncryptedFile {
     }
 
     /// Whether `source` begins with an armor, perhaps after white space.
-    private static func beginsWithArmor(_ source: LookAheadSource) throws -> Bool {
+    private static func beginsWithArmor(_ source: ByteReader) throws -> Bool {
         let magic = AgeArmor.magic
-        var ahead = try source.peek(magic.count)
-        if let first = ahead.first, AgeArmor.spaces.contains(first) {
-            ahead = try source.peek(AgeArmor.spaceLimit + magic.count)
+        let most = AgeArmor.spaceLimit + magic.count
+        if try source.lookAhead(magic.count) > 0, let first = source.ahead.first,
+            AgeArmor.spaces.contains(first)
+        {
+            _ = try source.lookAhead(most)
         }
-        return ahead.drop { AgeArmor.spaces.contains($0) }.starts(with: magic)
+        let start = source.ahead.prefix(most).drop { AgeArmor.spaces.contains($0) }
+        return start.starts(with: magic)
     }
 }

@@ -26,9 +26,7 @@ final class SequentialPayload: ByteSource {
         }
     }
 
-    var size: UInt64? { nil }
-
-    func readNext(into target: inout [UInt8], from index: Int, count: Int) throws -> Int {
+    package func read(into target: inout [UInt8], from index: Int, count: Int) throws -> Int {
         while true {
             if let current {
                 let read = try current.take(into: &target, from: index, count: count)
@@ -40,15 +38,6 @@ final class SequentialPayload: ByteSource {
             current = try step.next()
             if current == nil { return 0 }
         }
-    }
-
-    func read(
-        at offset: UInt64,
-        into target: inout [UInt8],
-        from index: Int,
-        count: Int
-    ) throws(ArchiveError) -> Int {
-        preconditionFailure("the payload can only be read in order")
     }
 }
 
@@ -75,7 +64,7 @@ private final class SealedBatchReader: @unchecked Sendable {
         var filled = rest.count
         while filled <= PayloadStream.sealedSize, !isAtEnd {
             let room = batch.bytes.count - filled
-            let read = try source.readNext(into: &batch.bytes, from: filled, count: room)
+            let read = try source.read(into: &batch.bytes, from: filled, count: room)
             filled += read
             isAtEnd = read == 0
         }
@@ -192,13 +181,9 @@ final class SeekablePayload: ByteSource, @unchecked Sendable {
         openers.withLock { $0.append(opener) }
     }
 
-    var size: UInt64? { layout.contentBytes }
+    package var size: UInt64? { layout.contentBytes }
 
-    func readNext(into target: inout [UInt8], from index: Int, count: Int) throws -> Int {
-        preconditionFailure("the payload is read by place")
-    }
-
-    func read(
+    package func read(
         at offset: UInt64,
         into target: inout [UInt8],
         from index: Int,

@@ -11,12 +11,12 @@ final class GzipStreamSource: ChunkSource {
     private static let windowBits: CInt = 15 + 16
 
     private let stream: UnsafeMutablePointer<z_stream>
-    private var pending: PendingInput
+    private let input: ArchiveInput
     private var isInMember = false
     private let spare = FrameBufferPool()
 
     init(reading input: ArchiveInput) throws(ArchiveError) {
-        pending = PendingInput(reading: input)
+        self.input = input
         let stream = UnsafeMutablePointer<z_stream>.allocate(capacity: 1)
         unsafe stream.initialize(to: z_stream())
         unsafe self.stream = stream
@@ -50,8 +50,8 @@ final class GzipStreamSource: ChunkSource {
 extension GzipStreamSource {
     /// Moves to the next member; returns `false` at the end of the archive.
     private func beginMember() throws -> Bool {
-        guard try pending.fill(1) else { return false }
-        guard pending[0] == Self.magic[0] else {
+        guard try input.lookAhead(1) > 0 else { return false }
+        guard input.ahead.first == Self.magic[0] else {
             try skipPadding()
             return false
         }
@@ -64,16 +64,16 @@ extension GzipStreamSource {
 
     /// Reads the zeros after the last member, with which tapes are filled up (gzip's manual).
     private func skipPadding() throws {
-        while try pending.fill(1) {
-            guard pending.prefix(pending.count).allSatisfy({ $0 == 0 }) else {
+        while try input.lookAhead(1) > 0 {
+            guard input.ahead.allSatisfy({ $0 == 0 }) else {
                 throw ArchiveError(.damaged, "bytes follow the last gzip member")
             }
-            pending.removeFirst(pending.count)
+            input.skip(input.ahead.count)
         }
     }
 
     private func decompress(into chunk: FrameBuffer) throws {
-        guard try pending.fill(1) else {
+        guard try input.lookAhead(1) > 0 else {
             throw ArchiveError(.truncated, "the archive ends in a gzip member")
         }
         switch step(into: chunk) {
@@ -85,19 +85,17 @@ extension GzipStreamSource {
 
     /// Decompresses the pending bytes as far as there is room; returns zlib's result.
     private func step(into chunk: FrameBuffer) -> CInt {
-        let result = pending.withSpan { pending in
-            unsafe pending.withUnsafeBufferPointer { input in
-                unsafe chunk.bytes.withUnsafeMutableBufferPointer { output in
-                    // zlib only reads its input (zlib.h says `z_const`).
-                    unsafe stream.pointee.next_in = .init(mutating: input.baseAddress)
-                    unsafe stream.pointee.avail_in = CUnsignedInt(input.count)
-                    unsafe stream.pointee.next_out = output.baseAddress
-                    unsafe stream.pointee.avail_out = CUnsignedInt(Self.chunkSize)
-                    return unsafe inflate(stream, Z_NO_FLUSH)
-                }
+        let result = unsafe input.ahead.withUnsafeBufferPointer { pending in
+            unsafe chunk.bytes.withUnsafeMutableBufferPointer { output in
+                // zlib only reads its input (zlib.h says `z_const`).
+                unsafe stream.pointee.next_in = .init(mutating: pending.baseAddress)
+                unsafe stream.pointee.avail_in = CUnsignedInt(pending.count)
+                unsafe stream.pointee.next_out = output.baseAddress
+                unsafe stream.pointee.avail_out = CUnsignedInt(Self.chunkSize)
+                return unsafe inflate(stream, Z_NO_FLUSH)
             }
         }
-        pending.removeFirst(pending.count - Int(unsafe stream.pointee.avail_in))
+        input.skip(input.ahead.count - Int(unsafe stream.pointee.avail_in))
         chunk.count = Self.chunkSize - Int(unsafe stream.pointee.avail_out)
         return result
     }

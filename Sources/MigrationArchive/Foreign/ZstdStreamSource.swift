@@ -6,13 +6,13 @@ internal import MigrationSystem
 final class ZstdStreamSource: ChunkSource {
     private static let chunkSize = 1 << 20
     private let context: OpaquePointer
-    private var pending: PendingInput
+    private let input: ArchiveInput
     private var isInFrame = false
     private var seekTable = SeekTableCheck()
     private let spare = FrameBufferPool()
 
     init(reading input: ArchiveInput) throws(ArchiveError) {
-        pending = PendingInput(reading: input)
+        self.input = input
         guard let context = unsafe ZSTD_createDCtx() else {
             throw ArchiveError(.inputFailed, "there is no memory for decompressing")
         }
@@ -48,13 +48,13 @@ extension ZstdStreamSource {
     /// Moves to the next data frame; returns `false` at the end of the archive.
     private func beginFrame() throws -> Bool {
         while true {
-            guard try pending.fill(4) else {
-                guard pending.count == 0 else {
+            guard try input.lookAhead(4) >= 4 else {
+                guard input.ahead.isEmpty else {
                     throw ArchiveError(.damaged, "bytes follow the last zstd frame")
                 }
                 return false
             }
-            let magic = pending.littleEndian(at: 0)
+            let magic = number(at: 0)
             if magic == FrameFormat.zstdMagic {
                 seekTable.beginFrame()
                 isInFrame = true
@@ -67,22 +67,27 @@ extension ZstdStreamSource {
         }
     }
 
+    /// The number at `offset` from the first byte that is looked at.
+    private func number(at offset: Int) -> UInt32 {
+        [UInt8](input.ahead.prefix(8)).littleEndian(at: offset)
+    }
+
     private func skipFrame(magic: UInt32) throws {
-        guard try pending.fill(8) else {
+        guard try input.lookAhead(8) >= 8 else {
             throw ArchiveError(.truncated, "the archive ends in a skippable frame")
         }
-        let size = pending.littleEndian(at: 4)
-        pending.removeFirst(8)
+        let size = number(at: 4)
+        input.skip(8)
         let isSeekTable = magic == FrameFormat.seekTableMagic
         if isSeekTable { seekTable.beginTable(size: size) }
         var rest = Int(size)
         while rest > 0 {
-            guard try pending.fill(1) else {
+            guard try input.lookAhead(1) > 0 else {
                 throw ArchiveError(.truncated, "the archive ends in a skippable frame")
             }
-            let count = min(rest, pending.count)
-            if isSeekTable { try seekTable.add(pending.prefix(count)) }
-            pending.removeFirst(count)
+            let count = min(rest, input.ahead.count)
+            if isSeekTable { try seekTable.add(input.ahead.prefix(count)) }
+            input.skip(count)
             rest -= count
         }
         if isSeekTable { try seekTable.finishTable() }
@@ -90,7 +95,7 @@ extension ZstdStreamSource {
     }
 
     private func decompress(into chunk: FrameBuffer) throws {
-        guard try pending.fill(1) else {
+        guard try input.lookAhead(1) > 0 else {
             throw ArchiveError(.truncated, "the archive ends in a zstd frame")
         }
         let (consumed, produced, result) = step(into: chunk)
@@ -105,7 +110,7 @@ extension ZstdStreamSource {
             }
             throw ArchiveError(.damaged, "a zstd frame can't be decompressed (\(name))")
         }
-        pending.removeFirst(consumed)
+        input.skip(consumed)
         chunk.count += produced
         seekTable.add(compressed: consumed, decompressed: produced)
         if result == 0 {
@@ -115,22 +120,20 @@ extension ZstdStreamSource {
     }
 
     private func step(into chunk: FrameBuffer) -> (consumed: Int, produced: Int, result: Int) {
-        pending.withSpan { pending in
-            unsafe pending.withUnsafeBytes { input in
-                unsafe chunk.bytes.withUnsafeMutableBytes { output in
-                    var target = unsafe ZSTD_outBuffer(
-                        dst: output.baseAddress,
-                        size: Self.chunkSize,
-                        pos: 0
-                    )
-                    var source = unsafe ZSTD_inBuffer(
-                        src: input.baseAddress,
-                        size: input.count,
-                        pos: 0
-                    )
-                    let result = unsafe ZSTD_decompressStream(context, &target, &source)
-                    return unsafe (source.pos, target.pos, result)
-                }
+        unsafe input.ahead.withUnsafeBytes { pending in
+            unsafe chunk.bytes.withUnsafeMutableBytes { output in
+                var target = unsafe ZSTD_outBuffer(
+                    dst: output.baseAddress,
+                    size: Self.chunkSize,
+                    pos: 0
+                )
+                var source = unsafe ZSTD_inBuffer(
+                    src: pending.baseAddress,
+                    size: pending.count,
+                    pos: 0
+                )
+                let result = unsafe ZSTD_decompressStream(context, &target, &source)
+                return unsafe (source.pos, target.pos, result)
             }
         }
     }

@@ -3,28 +3,12 @@ package import MigrationSystem
 /// The bytes of an archive, read in order, with a look ahead; from a file also at any place.
 ///
 /// An encrypted archive is decrypted. A cancellation interrupts waiting for a pipe.
-package final class ArchiveInput {
-    fileprivate let source: any ByteSource
-    private var buffer: [UInt8] = []
-    private var start = 0
-
+package final class ArchiveInput: ByteReader {
     /// The path under which the archive was opened; `nil` if it has none.
     let name: BytePath?
 
-    /// The size of the archive; `nil` if it can only be read in order.
-    package let size: UInt64?
-
     /// The size of the file, which may be encrypted; `nil` if it is not a regular file.
     package let fileSize: UInt64?
-
-    /// The operation that reads.
-    package let operation: MigrationOperation
-
-    /// How many bytes were consumed.
-    package private(set) var position: UInt64 = 0
-
-    /// Whether the end of the input was seen.
-    private var isAtEnd = false
 
     /// Reads `descriptor` from its current position; a regular file is read from its start.
     ///
@@ -38,96 +22,11 @@ package final class ArchiveInput {
     ) throws {
         self.name = name
         let file = try DescriptorSource(descriptor, on: operation)
-        source = try EncryptedFile.open(file, with: decryption, on: operation)
-        size = source.size
         fileSize = file.size
-        self.operation = operation
-    }
-
-    /// Bytes that were looked at and not consumed.
-    private var buffered: Int { buffer.count - start }
-
-    /// Makes at least `count` bytes available to look at, fewer only at the end; returns how many there are.
-    package func lookAhead(_ count: Int) throws -> Int {
-        while buffered < count && !isAtEnd {
-            if start > 0 {
-                buffer.removeFirst(start)
-                start = 0
-            }
-            let filled = buffer.count
-            let room = max(count, 64 * 1024) - filled
-            buffer += [UInt8](repeating: 0, count: room)
-            let offset = position + UInt64(filled)
-            let read = try readSome(at: offset, into: &buffer, from: filled, count: room)
-            buffer.removeLast(room - read)
-        }
-        return buffered
-    }
-
-    /// The bytes that ``lookAhead(_:)`` made ready.
-    package var ahead: ArraySlice<UInt8> { buffer[start...] }
-
-    /// Reads at most `count` bytes into `target` from `index`; returns how many, 0 at the end.
-    package func read(into target: inout [UInt8], from index: Int, count: Int) throws -> Int {
-        var read: Int
-        if buffered > 0 {
-            read = min(count, buffered)
-            target.replaceSubrange(index..<index + read, with: buffer[start..<start + read])
-            start += read
-        } else if isAtEnd {
-            read = 0
-        } else {
-            read = try readSome(at: position, into: &target, from: index, count: count)
-        }
-        position += UInt64(read)
-        return read
-    }
-
-    /// Reads `count` bytes into `target` from `index`; it is an error if the input ends before.
-    package func readExactly(into target: inout [UInt8], from index: Int, count: Int) throws {
-        var done = 0
-        while done < count {
-            let read = try read(into: &target, from: index + done, count: count - done)
-            if read == 0 { throw ArchiveError.cutShort }
-            done += read
-        }
-    }
-
-    private func readSome(
-        at offset: UInt64,
-        into target: inout [UInt8],
-        from index: Int,
-        count: Int
-    ) throws -> Int {
-        let read: Int
-        if size == nil {
-            read = try source.readNext(into: &target, from: index, count: count)
-        } else {
-            try operation.check()
-            read = try source.read(at: offset, into: &target, from: index, count: count)
-        }
-        isAtEnd = read == 0
-        return read
-    }
-}
-
-// MARK: - Random access
-
-extension ArchiveInput {
-    /// Continues reading at `offset` of the file.
-    func seek(to offset: UInt64) {
-        (buffer, start, isAtEnd) = ([], 0, false)
-        position = offset
-    }
-
-    /// Reads `count` bytes at `offset` of the file into `target`; several threads may do so at once.
-    package func readExactly(
-        at offset: UInt64,
-        into target: inout [UInt8],
-        count: Int
-    ) throws(ArchiveError) {
-        let read = try source.readWhole(at: offset, into: &target, from: 0, count: count)
-        guard read == count else { throw .cutShort }
+        super.init(
+            try EncryptedFile.open(file, with: decryption, on: operation),
+            on: operation
+        )
     }
 }
 
@@ -214,13 +113,10 @@ private final class DescriptorSource: ByteSource {
         return ArchiveError(.notAnArchive, message, remedy: .convertIPhoneBackup)
     }
 
-    func readNext(into target: inout [UInt8], from index: Int, count: Int) throws -> Int {
+    func read(into target: inout [UInt8], from index: Int, count: Int) throws -> Int {
         try operation.check()
         do {
-            guard try descriptor.waits(until: .readable, or: event) else {
-                throw CancellationError()
-            }
-            return try descriptor.read(into: &target, from: index, count: count)
+            return try descriptor.read(into: &target, from: index, count: count, unless: event)
         } catch let error as SystemError {
             throw Self.failure(error)
         }

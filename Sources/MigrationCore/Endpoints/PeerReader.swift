@@ -53,11 +53,8 @@ struct PeerReader {
     /// Makes sure that some bytes are available; returns `false` at the end.
     private mutating func fill() throws -> Bool {
         guard rest.isEmpty else { return true }
-        guard try stream.descriptor.waits(until: .readable, or: event) else {
-            throw CancellationError()
-        }
         let size = buffer.count
-        rest = 0..<(try stream.descriptor.read(into: &buffer, from: 0, count: size))
+        rest = 0..<(try stream.descriptor.read(into: &buffer, count: size, unless: event))
         return !rest.isEmpty
     }
 }

@@ -104,8 +104,7 @@ package final class StreamCommand: ArchiveTaker {
         var buffer = [UInt8](repeating: 0, count: 64 * 1024)
         var count = 1
         while count > 0 {
-            guard try stream.waits(until: .readable, or: event) else { throw CancellationError() }
-            count = try stream.read(into: &buffer, from: 0, count: buffer.count)
+            count = try stream.read(into: &buffer, count: buffer.count, unless: event)
         }
         let ending = command.wait(unless: operation.cancellation)
         try operation.check()

@@ -75,8 +75,7 @@ struct FleetSummary: Sendable {
         var line: [UInt8] = []
         while true {
             try cancellation.check()
-            guard try file.waits(until: .readable, or: event) else { throw CancellationError() }
-            let count = try file.read(into: &buffer, from: 0, count: buffer.count)
+            let count = try file.read(into: &buffer, count: buffer.count, unless: event)
             if count == 0 { break }
             var rest = buffer[..<count]
             while let end = rest.firstIndex(of: UInt8(ascii: "\n")) {

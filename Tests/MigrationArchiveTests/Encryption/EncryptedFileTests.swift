@@ -220,7 +220,7 @@ extension EncryptedFileTests {
     /// The header's length in a file for one recipient.
     private func parts(_ bytes: [UInt8]) -> (head: [UInt8], chunks: [[UInt8]]) {
         let sealed = PayloadStream.sealedSize
-        let source = LookAheadSource(MemoryBytes(bytes, isSequential: true))
+        let source = ByteReader(MemoryBytes(bytes, isSequential: true))
         _ = try? AgeHeader(reading: source)
         let start = Int(source.position) + PayloadStream.nonceSize
         let payload = bytes[start...]
@@ -367,8 +367,6 @@ private final class CountingBytes: ByteSource {
     }
 
     var size: UInt64? { source.size }
-
-    func readNext(into target: inout [UInt8], from index: Int, count: Int) throws -> Int { 0 }
 
     func read(
         at offset: UInt64,

@@ -14,7 +14,7 @@ final class MemoryBytes: ByteSource {
 
     var size: UInt64? { isSequential ? nil : UInt64(bytes.count) }
 
-    func readNext(into target: inout [UInt8], from index: Int, count: Int) throws -> Int {
+    func read(into target: inout [UInt8], from index: Int, count: Int) throws -> Int {
         pieceSize = pieceSize % 70_000 + 777
         let read = min(count, pieceSize, bytes.count - position)
         target.replaceSubrange(index..<index + read, with: bytes[position..<position + read])
@@ -42,7 +42,7 @@ extension ByteSource {
         while true {
             let read =
                 if size == nil {
-                    try readNext(into: &buffer, from: 0, count: buffer.count)
+                    try read(into: &buffer, from: 0, count: buffer.count)
                 } else {
                     try read(
                         at: UInt64(content.count),

@@ -75,7 +75,7 @@ public enum EncryptionPromises {
     }
 
     private static func checkHeader(_ bytes: [UInt8]) throws {
-        let source = LookAheadSource(MemoryBytes(bytes, isSequential: true))
+        let source = ByteReader(MemoryBytes(bytes, isSequential: true))
         let header = try AgeHeader(reading: source)
         Milestones.reach(parsed)
         let again =
@@ -85,7 +85,7 @@ public enum EncryptionPromises {
     }
 
     private static func checkArmor(_ bytes: [UInt8]) throws {
-        let source = LookAheadSource(MemoryBytes(bytes, isSequential: true))
+        let source = ByteReader(MemoryBytes(bytes, isSequential: true))
         let content = try ArmorSource(reading: source).readAll()
         Milestones.reach(unarmored)
         var armor = ArmorEncoder()
