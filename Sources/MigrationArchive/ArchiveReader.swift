@@ -42,17 +42,7 @@ public final class ArchiveReader: RestorableArchive {
     }
 
     /// How much of the archive will be read.
-    package enum Access: Sendable {
-        /// Everything.
-        case whole
-        /// Only the frames that are needed, if the archive is a file.
-        case selective
-        /// The same, for a reader that goes through all entries and needs no content: the frames are opened ahead
-        /// of it.
-        case listing
-        /// All entries, and of a file only the pieces of content that are asked for.
-        case comparing
-    }
+    package typealias Access = PiecePlan
 
     /// The archive's own description; `nil` for another program's tar file.
     public let header: ArchiveHeader?
@@ -69,8 +59,11 @@ public final class ArchiveReader: RestorableArchive {
     private var entries: any EntryReader
     private var firstEntry: ArchiveEntry??
     private let strict: StrictTarReader?
-    private let prefetcher: FramePrefetcher?
+    /// The pieces of a migration archive.
+    private let pieces: PieceReader?
     private let source: any ChunkSource
+    /// Whether everything is read in order.
+    private let isWhole: Bool
     private let knownIndex: ArchiveIndex?
     private let table: LargeFileTable?
     /// The same, even if entries are not to be taken from it because the archive may be damaged.
@@ -118,44 +111,34 @@ public final class ArchiveReader: RestorableArchive {
                 guard toleratingDamage, error.isOfArchive else { throw error }
                 knownIndex = nil
             }
-            if access != .whole, let knownIndex {
-                prefetcher = nil
-                let listing = LargeFileTable(of: input, after: frame, index: knownIndex)
-                table = toleratingDamage ? nil : listing
-                self.listing = listing
-                source =
-                    if let selection = access.selectionAhead {
-                        try PiecePrefetcher(
-                            reading: input,
-                            after: frame,
-                            index: knownIndex,
-                            table: listing,
-                            ahead: selection
-                        )
-                    } else {
-                        try FrameSeeker(reading: input, after: frame, index: knownIndex)
-                    }
-            } else {
-                (table, listing) = (nil, nil)
-                let prefetcher = FramePrefetcher(
-                    reading: FrameSource(reading: input, after: frame, index: knownIndex),
-                    on: input.operation
-                )
-                self.prefetcher = prefetcher
-                source = prefetcher
-            }
-            let stream = TarStream(source, from: UInt64(frame.contentSize))
+            isWhole = access == .whole || knownIndex == nil
+            let listing =
+                isWhole
+                ? nil
+                : knownIndex.map {
+                    LargeFileTable(of: input, after: frame, index: $0)
+                }
+            table = toleratingDamage ? nil : listing
+            self.listing = listing
+            let pieces = PieceReader(
+                reading: input,
+                after: frame,
+                index: knownIndex,
+                plan: isWhole ? .whole : access
+            ) { () throws(ArchiveError) in try listing?.index() }
+            self.pieces = pieces
+            source = pieces
             let strict = StrictTarReader(
-                reading: stream,
-                access.selectionAhead == .entries ? nil : table,
+                reading: TarStream(pieces, from: UInt64(frame.contentSize)),
+                access == .comparing ? nil : table,
                 holding: frame.header.extraMetadata,
-                readsAllContent: prefetcher != nil
+                readsAllContent: isWhole
             )
             self.strict = strict
             entries = strict
             return
         }
-        (header, strict, prefetcher, knownIndex) = (nil, nil, nil, nil)
+        (header, strict, pieces, knownIndex, isWhole) = (nil, nil, nil, nil, true)
         (table, listing) = (nil, nil)
         entries = ForeignTarReader(reading: TarStream(source), holding: foreignMetadata)
     }
@@ -237,7 +220,7 @@ public final class ArchiveReader: RestorableArchive {
     /// The pieces that hold nothing but content of the current entry; `nil` from a pipe, of another program's tar
     /// file, or where an archive is read as a whole.
     package func contentPieces() throws -> ContentPieces? {
-        guard let strict, prefetcher == nil, let knownIndex, let place = try strict.contentPlace()
+        guard let strict, !isWhole, let knownIndex, let place = try strict.contentPlace()
         else { return nil }
         return ContentPieces(from: place.start, size: place.size, in: knownIndex)
     }
@@ -263,10 +246,10 @@ public final class ArchiveReader: RestorableArchive {
 
     /// How many bytes of the archive were consumed, for showing progress.
     package var consumedBytes: UInt64 {
-        prefetcher?.compressedBytes ?? source.archivePosition ?? input.position
+        pieces?.position ?? input.position
     }
 
-    private var index: ArchiveIndex? { knownIndex ?? prefetcher?.index }
+    private var index: ArchiveIndex? { pieces?.index }
 
     /// The hash that stands for the archive, once its end is known; `nil` for another program's tar file.
     ///
@@ -291,7 +274,7 @@ public final class ArchiveReader: RestorableArchive {
         }
         var counted = strict.totals
         // Pages of zeros are counted only where all content was read.
-        if prefetcher == nil { counted.dataBytes = index.totals.dataBytes }
+        if !isWhole { counted.dataBytes = index.totals.dataBytes }
         guard counted == index.totals, counted.dataBytes <= counted.contentBytes else {
             throw ArchiveError(.damaged, "the entries do not match the totals at the archive's end")
         }
@@ -304,7 +287,7 @@ public final class ArchiveReader: RestorableArchive {
     }
 
     private func readEntryIndex(listedIn index: ArchiveIndex) throws -> EntryIndex {
-        try prefetcher?.entryIndex ?? table?.index() ?? input.readEntryIndex(listedIn: index)
+        try pieces?.entryIndex ?? table?.index() ?? input.readEntryIndex(listedIn: index)
     }
 }
 
@@ -382,7 +365,7 @@ extension ArchiveReader {
     /// - Returns: Whether it can; if not, because the archive is read as a whole or its entries
     ///   are not in the order of a tree, nothing changes.
     package func select(_ paths: [EntryPath]) throws -> Bool {
-        guard let strict, prefetcher == nil, let knownIndex else { return false }
+        guard let strict, !isWhole, let knownIndex else { return false }
         let entryIndex = try readEntryIndex(listedIn: knownIndex)
         guard entryIndex.isInTreeOrder else { return false }
         entries = try SelectedEntryReader(reading: strict, index: entryIndex, paths: paths)
@@ -396,7 +379,7 @@ extension ArchiveReader {
     /// Whether the entries come in the order of a tree; `false` from a pipe and for other programs' tar files.
     package var isInTreeOrder: Bool {
         get throws {
-            guard strict != nil, prefetcher == nil, let knownIndex else { return false }
+            guard !isWhole, let knownIndex else { return false }
             return try readEntryIndex(listedIn: knownIndex).isInTreeOrder
         }
     }
@@ -483,7 +466,7 @@ extension ArchiveReader {
         naming lost: (EntryPath) throws -> Void
     ) throws -> Continuation? {
         hasGap = true
-        guard let strict, entries === strict, prefetcher == nil, let listing else { return nil }
+        guard let strict, entries === strict, let listing else { return nil }
         do {
             // The last entry was returned whole; those after it are lost.
             let offset = strict.entryOffset
@@ -515,17 +498,6 @@ extension ArchiveReader {
             }
         }
         return nil
-    }
-}
-
-extension ArchiveReader.Access {
-    /// The pieces of a file that are opened ahead.
-    fileprivate var selectionAhead: PiecePrefetcher.Selection? {
-        switch self {
-        case .whole, .selective: nil
-        case .listing: .headers
-        case .comparing: .entries
-        }
     }
 }
 

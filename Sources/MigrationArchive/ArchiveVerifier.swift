@@ -63,15 +63,12 @@ package enum ArchiveVerifier {
         }
         try input.pass(frame)
         let index = try input.readIndex(after: frame)
-        let prefetcher = FramePrefetcher(
-            reading: FrameSource(reading: input, after: frame, index: index),
-            on: input.operation
-        )
-        while let chunk = try prefetcher.nextChunk() {
-            prefetcher.recycle(chunk)
-            onProgress(prefetcher.compressedBytes)
+        let pieces = PieceReader(reading: input, after: frame, index: index, plan: .whole)
+        while let chunk = try pieces.nextChunk() {
+            pieces.recycle(chunk)
+            onProgress(pieces.position)
         }
-        guard let index = prefetcher.index else {
+        guard let index = pieces.index else {
             throw ArchiveError.cutShort
         }
         return ArchiveInspection(

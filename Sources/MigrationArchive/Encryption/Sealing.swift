@@ -48,7 +48,7 @@ final class Sealing {
 
     /// Encrypts `pieces`, in order, after everything appended so far.
     func append(_ pieces: [UnsafeRawBufferPointer]) throws {
-        var rest = unsafe PieceReader(pieces)
+        var rest = unsafe GatheredBytes(pieces)
         var hasLent = false
         do {
             while rest.count > 0 {
@@ -132,7 +132,7 @@ private final class ChunkBatch: @unchecked Sendable {
     var isLast = false
 
     /// The caller's memory that is sealed; without it the content is in `bytes`.
-    private var pieces: PieceReader?
+    private var pieces: GatheredBytes?
 
     var isEmpty: Bool { filled == 0 }
     var isFull: Bool { filled == Self.capacity }
@@ -158,7 +158,7 @@ private final class ChunkBatch: @unchecked Sendable {
 
     /// Fills the batch with `pieces`, which must not change until they are sealed.
     func borrow(_ pieces: [UnsafeRawBufferPointer]) {
-        unsafe self.pieces = PieceReader(pieces)
+        unsafe self.pieces = GatheredBytes(pieces)
         filled = Self.capacity
     }
 
@@ -201,7 +201,7 @@ private final class ChunkBatch: @unchecked Sendable {
 ///
 /// Safe because only the caller that takes a part reads it.
 @safe
-private struct PieceReader {
+private struct GatheredBytes {
     private let pieces: [UnsafeRawBufferPointer]
     private var index = 0
     private var offset = 0

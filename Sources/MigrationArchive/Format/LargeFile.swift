@@ -137,4 +137,10 @@ extension LargeFile {
     }
 
     static let damage = ArchiveError(.damaged, "the table of large files is damaged")
+
+    /// An error for a table that is sound, but another one than the index of entries lists.
+    static let otherTable = ArchiveError(
+        .damaged,
+        "the table of large files is not the one that was written"
+    )
 }

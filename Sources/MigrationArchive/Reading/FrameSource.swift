@@ -1,102 +1,52 @@
 internal import MigrationSystem
 
-/// A frame as the archive stores it, not yet checked or decompressed.
-struct SealedFrame: Sendable {
-    let number: Int
-    let contentSize: Int
-    let buffer: FrameBuffer
-
-    /// Where in a file the frame's bytes are; `nil` where they are in `buffer` already.
-    fileprivate let offset: UInt64?
-}
-
-/// Finds the frames of a migration archive's pieces in their order, and its index.
+/// Finds the frames of a migration archive's pieces in a pipe, by walking their blocks (RFC 8878, 3.1.1), and reads
+/// the archive's end.
 ///
-/// From a file the index is read first, so that every piece can be checked as soon as it is decompressed.
-/// From a pipe frames are found by walking their blocks (RFC 8878, 3.1.1), and the index comes last.
-///
-/// Safe because one thread at a time asks for the next frame, and looks at the index after the last
-/// one; everything that several threads use at once is constant.
+/// Safe because one thread at a time asks for the next frame, and looks at the end after the last one.
 final class FrameSource: @unchecked Sendable {
     private let input: ArchiveInput
     /// The frame that the archive begins with.
-    let header: HeaderFrame
-    private let expected: ArchiveIndex?
+    private let header: HeaderFrame
     private let frameLimit: Int
-    private var next = 0
-    private var nextOffset: UInt64
+    private var frameCount = 0
 
-    /// The index at the archive's end; from a pipe it is known only after the last frame.
-    private(set) var index: ArchiveIndex?
-
-    /// The index of entries, once ``index`` is known and every frame was read.
-    private(set) var entryIndex: EntryIndex?
+    /// The archive's end, once it was read.
+    private(set) var end: (index: ArchiveIndex, entries: EntryIndex)?
 
     /// Reads the part of `input` after `header`.
     init(
         reading input: ArchiveInput,
         after header: HeaderFrame,
-        index: ArchiveIndex?,
         frameLimit: Int = ArchiveIndex.frameLimit
     ) {
         self.input = input
         self.header = header
-        nextOffset = UInt64(header.bytes.count)
         self.frameLimit = frameLimit
-        self.index = index
-        expected = index
     }
 
-    /// Finds the next data frame; `nil` after the last.
-    ///
-    /// From a pipe it is read into `buffer`; from a file ``load(_:)`` reads it.
-    func nextFrame(into buffer: FrameBuffer) throws -> SealedFrame? {
-        if let expected, next < expected.frames.count {
-            let frame = expected.frames[next]
-            buffer.count = Int(frame.compressedSize)
-            defer { nextOffset += UInt64(frame.compressedSize) }
-            return sealedFrame(in: buffer, contentSize: Int(frame.size), offset: nextOffset)
+    /// Reads the next data frame, with what lies behind it, into `buffer`; returns the bytes of its content, or `nil`
+    /// after the last one and the archive's end.
+    func nextFrame(into buffer: FrameBuffer) throws -> Int? {
+        guard try frameHead().magic != FrameFormat.entryIndexMagic else {
+            try readEnd(of: nil)
+            return nil
         }
-        if expected == nil, try !isAtEnd() {
-            guard next < frameLimit else {
-                throw ArchiveError(.damaged, "the archive has more frames than there can be")
-            }
-            buffer.count = 0
-            let (_, contentSize) = try FrameWalk.walk(buffer) { try read(upTo: $0, into: buffer) }
-            try readTrailer(into: buffer)
-            return sealedFrame(in: buffer, contentSize: contentSize, offset: nil)
+        guard frameCount < frameLimit else {
+            throw ArchiveError(.damaged, "the archive has more frames than there can be")
         }
-        if expected != nil { input.seek(to: nextOffset) }
-        try readEnd()
-        return nil
+        buffer.count = 0
+        let (_, contentSize) = try FrameWalk.walk(buffer) { try read(upTo: $0, into: buffer) }
+        try readTrailer(into: buffer)
+        frameCount += 1
+        return contentSize
     }
 
-    private func sealedFrame(
-        in buffer: FrameBuffer,
-        contentSize: Int,
-        offset: UInt64?
-    ) -> SealedFrame {
-        defer { next += 1 }
-        return SealedFrame(number: next, contentSize: contentSize, buffer: buffer, offset: offset)
-    }
-
-    /// Makes sure that the frame's bytes are in its buffer; several threads may do so at once.
-    func load(_ frame: SealedFrame) throws(ArchiveError) {
-        guard let offset = frame.offset else { return }
-        let buffer = frame.buffer
-        try input.readExactly(at: offset, into: &buffer.bytes, count: buffer.count)
-    }
-
-    /// Whether the hashes of the pieces are known before the end.
-    var isIndexed: Bool { expected != nil }
-
-    /// The hash that piece `number` must have, if it is known before the end.
-    func expectedDigest(of number: Int) -> ArraySlice<UInt8>? {
-        expected?.digest(of: number)
-    }
-
-    private func isAtEnd() throws -> Bool {
-        try frameHead().magic == FrameFormat.entryIndexMagic
+    /// Reads the end of an archive file again, which must still be that of `index`.
+    func readEnd(of index: ArchiveIndex) throws {
+        frameCount = index.frames.count
+        input.seek(to: index.compressedBytes - UInt64(index.entryIndexSize))
+        try readEnd(of: .some(index))
     }
 
     /// Looks at the first bytes of a frame: the magic, and the size if it is one to skip.
@@ -127,7 +77,7 @@ final class FrameSource: @unchecked Sendable {
 
     private func readEntryIndex() throws -> [UInt8] {
         let size = Int(try frameHead().size) + 8
-        guard size <= EntryIndex.sizeLimit(frameCount: next) else {
+        guard size <= EntryIndex.sizeLimit(frameCount: frameCount) else {
             throw ArchiveError(.damaged, "the index of entries is larger than it can be")
         }
         var bytes = [UInt8](repeating: 0, count: size)
@@ -135,20 +85,19 @@ final class FrameSource: @unchecked Sendable {
         return bytes
     }
 
-    private func readEnd() throws {
+    private func readEnd(of known: ArchiveIndex?) throws {
         let entries = try readEntryIndex()
-        let size = ArchiveIndex.endSize(frameCount: next)
+        let size = ArchiveIndex.endSize(frameCount: frameCount)
         var bytes = [UInt8](repeating: 0, count: size)
         try input.readExactly(into: &bytes, from: 0, count: size)
         guard try input.lookAhead(1) == 0 else {
             throw ArchiveError(.damaged, "bytes follow the end of the archive")
         }
-        let index = try expected ?? ArchiveIndex(parsing: bytes, after: header)
+        let index = try known ?? ArchiveIndex(parsing: bytes, after: header)
         guard index.isEncoded(as: bytes) else {
             throw ArchiveError(.damaged, "the archive changed while it was read")
         }
-        entryIndex = try EntryIndex(parsing: entries, listedIn: index)
-        self.index = index
+        end = (index, try EntryIndex(parsing: entries, listedIn: index))
     }
 
     private func read(upTo end: Int, into buffer: FrameBuffer) throws {

@@ -84,23 +84,25 @@ package struct ArchiveBeginning: Sendable {
             headerSize = 0
             return
         }
-        let source = FrameSource(reading: input, after: header, index: nil)
+        let source = FrameSource(reading: input, after: header)
         let (sealed, content) = (FrameBuffer(), FrameBuffer())
         var decompressor = try FrameDecompressor.make()
         do {
-            while let found = try source.nextFrame(into: sealed) {
+            while let size = try source.nextFrame(into: sealed) {
                 try operation.check()
                 let compressedSize = UInt32(sealed.count)
-                let end = try FrameWalk.end(of: sealed, contentSize: found.contentSize)
+                let end = try FrameWalk.end(of: sealed, contentSize: size)
                 let trailer = [UInt8](sealed.bytes[end..<sealed.count])
                 let digest = try decompressor.open(
                     sealed,
                     into: content,
-                    contentSize: found.contentSize
+                    contentSize: size
                 )
-                let size = UInt32(found.contentSize)
                 let piece = Piece(
-                    listing: ArchiveIndex.Frame(compressedSize: compressedSize, size: size),
+                    listing: ArchiveIndex.Frame(
+                        compressedSize: compressedSize,
+                        size: UInt32(size)
+                    ),
                     digest: digest,
                     trailerDigest: SHA256Digest.hash(of: trailer)
                 )

@@ -5,7 +5,7 @@ import Testing
 @testable import MigrationArchive
 
 @Suite(.scratchDirectory)
-struct FrameSeekerTests {
+struct PieceReaderTests {
     private static let size = 2 * FrameFormat.chunkSize
 
     private static let items = [
@@ -61,8 +61,7 @@ struct FrameSeekerTests {
     @Test func `moves to and fro in a frame and between frames`() throws {
         let content = noise(Self.size)
         let archive = try TestArchive([Item("a", content)])
-        let seeker = try archive.seeker
-        let stream = TarStream(UnmarkedSource(seeker))
+        let stream = TarStream(UnmarkedSource(try archive.pieces))
         var whole: [UInt8] = []
         while try !stream.isAtEnd() { whole += try stream.readBytes(TarFormat.blockSize) }
         for offset in [0, 5_000_000, 100, 700_000, 699_488, 4_194_304, 8_000_000, 4_194_303] {
@@ -92,9 +91,14 @@ private final class UnmarkedSource: ChunkSource {
 }
 
 extension TestArchive {
-    fileprivate var seeker: FrameSeeker {
+    fileprivate var pieces: PieceReader {
         get throws {
-            try FrameSeeker(reading: input(.selectiveFile), after: .sample, index: index)
+            try PieceReader(
+                reading: input(.selectiveFile),
+                after: .sample,
+                index: index,
+                plan: .selective
+            )
         }
     }
 }
