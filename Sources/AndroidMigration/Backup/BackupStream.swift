@@ -4,18 +4,18 @@ package import MigrationSystem
 /// The tar stream of a backup, decrypted and decompressed, in a file with random access.
 package final class BackupStream {
     /// The form of the file that held the stream.
-    package struct Form: Hashable, Sendable {
+    package struct Packaging: Hashable, Sendable {
         /// The version of the `.ab` file; `nil` for a plain stream.
         package let version: Int?
         package let isCompressed: Bool
         package let isEncrypted: Bool
 
-        static let plain = Form(version: nil, isCompressed: false, isEncrypted: false)
+        static let plain = Packaging(version: nil, isCompressed: false, isEncrypted: false)
     }
 
     package let file: OpenFile
     package let size: UInt64
-    package let form: Form
+    package let form: Packaging
 
     /// Why the rest could not be decrypted or decompressed; `nil` if all of it was.
     package let damage: String?
@@ -40,7 +40,7 @@ package final class BackupStream {
     init(
         file: OpenFile,
         size: UInt64,
-        form: Form = .plain,
+        form: Packaging = .plain,
         damage: String? = nil
     ) {
         self.file = file
@@ -163,7 +163,7 @@ extension BackupStream {
             }
             if let damage, spool.size == 0 { throw damage }
             return try spool.finish(
-                form: Form(version: nil, isCompressed: true, isEncrypted: false),
+                form: Packaging(version: nil, isCompressed: true, isEncrypted: false),
                 damage: damage?.message
             )
         }
@@ -243,7 +243,7 @@ final class BackupSpool {
         size += UInt64(bytes.count)
     }
 
-    func finish(form: BackupStream.Form, damage: String?) throws -> BackupStream {
+    func finish(form: BackupStream.Packaging, damage: String?) throws -> BackupStream {
         if end < size {
             let zero: [UInt8] = [0]
             do throws(SystemError) {
@@ -314,7 +314,7 @@ private struct BackupDecoder {
             let message = damage ?? "the backup ends behind its header"
             throw AndroidMigrationError(.damaged, message)
         }
-        let form = BackupStream.Form(
+        let form = BackupStream.Packaging(
             version: header.version,
             isCompressed: header.isCompressed,
             isEncrypted: header.lock != nil

@@ -10,7 +10,7 @@ package struct BackupSummary: Sendable {
     }
 
     /// The form of the stream; `nil` for a copy of an app's directory.
-    package let form: BackupStream.Form?
+    package let form: BackupStream.Packaging?
 
     /// The contents of each package, by domain; the name is empty if unknown.
     package private(set) var packages: [String: [StorageDomain: Amount]] = [:]

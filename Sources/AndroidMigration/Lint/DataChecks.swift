@@ -20,7 +20,7 @@ struct DataChecks {
         guard !sections.isEmpty, sections.allSatisfy({ $0.abort == nil }) else { return }
         let terms = TransferTerms(file, section: kind, manifest: nil, canEncrypt: true)
         let selection = Selection(terms.rules, in: tree, flags: terms.flags)
-        for rule in terms.rules where rule.flaw == nil { checkTarget(of: rule) }
+        for rule in terms.rules where rule.ignoreReason == nil { checkTarget(of: rule) }
         reportBytes(of: terms.rules, in: selection)
         checkUnnamedData(by: terms.rules)
         checkSecrets(in: selection)
@@ -44,7 +44,7 @@ struct DataChecks {
 
     private mutating func reportBytes(of rules: [BackupRule], in selection: Selection) {
         let bytes = selection.bytesByRule
-        for rule in rules where rule.flaw == nil {
+        for rule in rules where rule.ignoreReason == nil {
             let verb = rule.action == .include ? "sends" : "keeps back"
             findings.report(
                 .ruleBytes,

@@ -55,7 +55,7 @@ struct SectionChecks {
     /// An app that excludes everything it usually has still sends four domains.
     private mutating func checkDeviceDomains() {
         let excluding = rules.filter { $0.action == .exclude }
-        let whole = excluding.filter { $0.flaw == nil && $0.namesWholeDomain }
+        let whole = excluding.filter { $0.ignoreReason == nil && $0.namesWholeDomain }
         let usual: [StorageDomain] = [.root, .file, .database, .sharedPreferences, .external]
         let left = StorageDomain.allCases.filter { domain in
             !usual.contains(domain) && !excluding.contains { $0.domain == domain }
@@ -163,7 +163,7 @@ struct SectionChecks {
 extension SectionChecks {
     private mutating func check(_ rule: BackupRule) {
         checkFlags(of: rule)
-        switch rule.flaw {
+        switch rule.ignoreReason {
         case .missingDomain:
             findings.report(
                 .missingAttribute,

@@ -1,5 +1,5 @@
 /// The lines of a manifest in a backup; each ends with a line feed.
-struct LineReader {
+struct ManifestLines {
     private var rest: ArraySlice<UInt8>
     private let name: String
 

@@ -17,7 +17,7 @@ struct PackageManifest: Hashable, Sendable {
     }
 
     init(_ bytes: [UInt8]) throws(AndroidMigrationError) {
-        var lines = LineReader(bytes, of: Self.fileName)
+        var lines = ManifestLines(bytes, of: Self.fileName)
         let version = try lines.nextNumber("the version")
         guard version == 1 else {
             let message = "\(Self.fileName) is of version \(version), and version 1 is known"

@@ -13,14 +13,14 @@ struct BackupRule: Hashable, Sendable {
     let line: Int
 
     /// Why Android silently ignores the rule; `nil` if it applies (FullBackup, parseRules).
-    var flaw: Flaw? {
+    var ignoreReason: IgnoreReason? {
         if domainName == nil { return .missingDomain }
         if domain == nil { return .unknownDomain }
         let path = path ?? ""
         return path.contains("..") || path.contains("//") ? .invalidPath : nil
     }
 
-    enum Flaw: Sendable {
+    enum IgnoreReason: Sendable {
         case missingDomain, unknownDomain, invalidPath
     }
 
@@ -36,7 +36,7 @@ struct BackupRule: Hashable, Sendable {
 
     /// The rule's target as a path on iOS; `nil` if the rule is ignored.
     var target: EntryPath? {
-        guard flaw == nil, let domain else { return nil }
+        guard ignoreReason == nil, let domain else { return nil }
         return domain.iosPath(of: EntryPath(components.joined(separator: "/")))
     }
 

@@ -34,7 +34,7 @@ struct Selection: Sendable {
                 lines[index] = rule.line
             }
         }
-        let includes = rules.filter { $0.action == .include && $0.flaw == nil }
+        let includes = rules.filter { $0.action == .include && $0.ignoreReason == nil }
         var seen: Set<Int> = []
         for domain in StorageDomain.allCases {
             guard !includes.isEmpty else {

@@ -28,11 +28,11 @@ package struct PrivateRoot: Sendable, Equatable {
         _ mounts: [ChildProcess.Mount] = [],
         placesFor grants: [Sandbox.Rule] = []
     ) throws(SystemError) {
-        var ways = Ways()
+        var resolver = LinkResolver()
         var parts: [BytePath: Part] = [:]
         let alternatives = Sandbox.Rule(path: BytePath(Self.alternatives), access: .read)
         for rule in rules + [alternatives] {
-            guard let place = try ways.find(rule.path, followingLast: rule.followsLink),
+            guard let place = try resolver.find(rule.path, followingLast: rule.followsLink),
                 place.kind != .symbolicLink
             else { continue }
             // A device can be written even through a read-only mount, and its mode can't be changed.
@@ -46,7 +46,7 @@ package struct PrivateRoot: Sendable, Equatable {
         }
         guard parts[""] == nil else { throw SystemError("mount", code: EINVAL) }
         for link in Self.links {
-            _ = try ways.find(BytePath(link), followingLast: true)
+            _ = try resolver.find(BytePath(link), followingLast: true)
         }
         for mount in mounts {
             let cover = parts[mount.directory] ?? Self.cover(of: mount.directory, in: parts)
@@ -58,10 +58,10 @@ package struct PrivateRoot: Sendable, Equatable {
         }
         var places: [BytePath: Bool] = [:]
         for grant in grants {
-            guard let place = try ways.find(grant.path, followingLast: false) else { continue }
+            guard let place = try resolver.find(grant.path, followingLast: false) else { continue }
             places[place.path] = place.kind == .directory
         }
-        steps = Self.steps(for: parts, places: places, ways)
+        steps = Self.steps(for: parts, places: places, resolver)
     }
 }
 
@@ -90,7 +90,7 @@ extension PrivateRoot {
     private static func steps(
         for all: [BytePath: Part],
         places: [BytePath: Bool],
-        _ ways: Ways
+        _ resolver: LinkResolver
     ) -> [[UInt8]] {
         var parts: [BytePath: Part] = [:]
         for (path, part) in all.sorted(by: { $0.key < $1.key }) {
@@ -99,10 +99,10 @@ extension PrivateRoot {
             parts[path] = part
         }
         var made: [BytePath: (word: String, target: [UInt8])] = [:]
-        for path in ways.passed { made[path] = ("d", []) }
+        for path in resolver.passed { made[path] = ("d", []) }
         for (path, isDirectory) in places { made[path] = (isDirectory ? "d" : "f", []) }
         for (path, part) in parts { made[path] = (part.isDirectory ? "d" : "f", []) }
-        for (path, target) in ways.links { made[path] = ("l", target) }
+        for (path, target) in resolver.links { made[path] = ("l", target) }
         // A part includes everything in it.
         made = made.filter { cover(of: $0.key, in: parts) == nil }
         for path in made.keys.flatMap(ancestors) { made[path] = made[path] ?? ("d", []) }
@@ -116,7 +116,7 @@ extension PrivateRoot {
 }
 
 /// The links in paths to files, and the directories that a path leaves again with `..`.
-private struct Ways {
+private struct LinkResolver {
     /// The most links in a path, as in the system.
     private static let mostLinks = 40
 
