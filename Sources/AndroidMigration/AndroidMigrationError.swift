@@ -33,6 +33,28 @@ public struct AndroidMigrationError: Error, Sendable {
         self.cause = cause
         self.remedy = remedy
     }
+
+    /// Does `body`, and throws an error of this code and message if a call to the system fails.
+    static func wrapping<Value: ~Copyable>(
+        _ code: Code,
+        _ message: @autoclosure () -> String,
+        _ body: () throws(SystemError) -> Value
+    ) throws(AndroidMigrationError) -> Value {
+        do throws(SystemError) {
+            return try body()
+        } catch {
+            throw AndroidMigrationError(code, message(), cause: error)
+        }
+    }
+
+    /// Does `body`, which makes a temporary file in `directory`.
+    static func makingFile<Value: ~Copyable>(
+        in directory: BytePath,
+        _ body: () throws(SystemError) -> Value
+    ) throws(AndroidMigrationError) -> Value {
+        let name = PrintableText.escaping(directory)
+        return try wrapping(.outputFailed, "no temporary file can be made in '\(name)'", body)
+    }
 }
 
 extension AndroidMigrationError {

@@ -143,21 +143,13 @@ package struct BookkeepingDirectory {
 
     /// Replaces the file `name` with `contents`.
     func write(_ contents: Data, as name: String) throws(SystemError) {
-        let final = [UInt8](utf8: name)
         let temporary = Self.temporaryName(for: name)
         try remove(temporary)
-        let file = try makeFile(temporary)
-        let bytes = [UInt8](contents)
-        do {
-            try file.descriptor.writeAll(bytes.span)
-            try file.descriptor.synchronize()
-            try directory.descriptor.rename(temporary, to: final, in: directory.descriptor)
-        } catch {
-            // The caller needs this error, not one about cleaning up.
-            try? directory.descriptor.removeFile(temporary)
-            throw error
-        }
-        try directory.descriptor.synchronize()
+        try directory.descriptor.replaceFile(
+            [UInt8](utf8: name),
+            writing: [UInt8](contents),
+            as: temporary
+        ) { file throws(SystemError) in try Self.give(file, toOwnerOf: directory) }
     }
 
     /// Removes the file `name`, if it exists.

@@ -40,12 +40,7 @@ extension MigrationDataContainer {
     ///   of code `containerInvalid` if an interrupted import can't be finished.
     public func clearImportRecord() throws(MigrationError) {
         try ContainerRecovery.recoverIfIdle(place)
-        do {
-            try openRecordFile()?.remove()
-        } catch {
-            let message = "the import status can't be cleared"
-            throw MigrationError(.statusUnreadable, message, path: rootPath, cause: error)
-        }
+        try withRecordFile(failing: "the import status can't be cleared") { try $0.remove() }
     }
 
     /// Returns when an app first asked ``MigrationStatus`` for the status that is set.
@@ -58,12 +53,11 @@ extension MigrationDataContainer {
     /// - Throws: ``MigrationError`` as ``importRecord()`` does.
     public func importRecordReadDate() throws(MigrationError) -> Date? {
         guard let record = try importRecord() else { return nil }
-        do {
-            return try openRecordFile()?.firstReading(of: record)
-        } catch {
-            let message = "the import status can't be read"
-            throw MigrationError(.statusUnreadable, message, path: rootPath, cause: error)
+        var date: Date?
+        try withRecordFile(failing: "the import status can't be read") {
+            date = try $0.firstReading(of: record)
         }
+        return date
     }
 
     /// Takes what the person was doing when the data in the container was exported.
@@ -81,11 +75,8 @@ extension MigrationDataContainer {
         guard let record = try importRecord(), let activity = record.activity,
             types.contains(activity.activityType)
         else { return nil }
-        do {
-            try openRecordFile()?.write(record.withoutActivity)
-        } catch {
-            let message = "the activity can't be marked as taken"
-            throw MigrationError(.statusUnreadable, message, path: rootPath, cause: error)
+        try withRecordFile(failing: "the activity can't be marked as taken") {
+            try $0.write(record.withoutActivity)
         }
         return activity
     }
@@ -93,6 +84,17 @@ extension MigrationDataContainer {
     /// Records that an app asked for `record`.
     func noteReading(of record: ImportRecord) throws {
         try openRecordFile()?.noteReading(of: record)
+    }
+
+    private func withRecordFile(
+        failing message: String,
+        _ body: (ImportRecordFile) throws -> Void
+    ) throws(MigrationError) {
+        do {
+            if let file = try openRecordFile() { try body(file) }
+        } catch {
+            throw MigrationError(.statusUnreadable, message, path: rootPath, cause: error)
+        }
     }
 
     private func openRecordFile() throws(SystemError) -> ImportRecordFile? {

@@ -122,6 +122,30 @@ extension FileDescriptor {
         }
     }
 
+    /// Replaces the file `name` in one step by one with `contents`, which survives a power loss.
+    ///
+    /// It is written as `temporary`; a file of that name is removed. `prepare` gets the new file, still empty.
+    package borrowing func replaceFile(
+        _ name: [UInt8],
+        writing contents: [UInt8],
+        as temporary: [UInt8],
+        _ prepare: (OpenFile) throws(SystemError) -> Void = { _ in }
+    ) throws(SystemError) {
+        if try statusIfPresent(of: temporary) != nil { try removeFile(temporary) }
+        let file = OpenFile(try open(temporary, .creating(permissions: 0o600)))
+        do throws(SystemError) {
+            try prepare(file)
+            try file.descriptor.writeAll(contents.span)
+            try file.descriptor.synchronize()
+            try rename(temporary, to: name, in: self)
+        } catch {
+            // The caller needs this error, not one about cleaning up.
+            try? removeFile(temporary)
+            throw error
+        }
+        try synchronize()
+    }
+
     /// Renames `name`, and fails if the new name exists.
     package borrowing func renameExclusively(
         _ name: [UInt8],

@@ -44,6 +44,28 @@ extension FileDescriptor {
         }
     }
 
+    /// Reads at `offset` of the file until `count` bytes are in `buffer` from `start`; returns how many,
+    /// fewer only at the end of the file.
+    package borrowing func fill(
+        _ buffer: inout [UInt8],
+        from start: Int = 0,
+        count: Int,
+        at offset: UInt64
+    ) throws(SystemError) -> Int {
+        var filled = 0
+        while filled < count {
+            let read = try read(
+                at: offset + UInt64(filled),
+                into: &buffer,
+                from: start + filled,
+                count: count - filled
+            )
+            if read == 0 { break }
+            filled += read
+        }
+        return filled
+    }
+
     /// Moves the position of the next read to `offset`.
     package borrowing func seek(to offset: UInt64) throws(SystemError) {
         guard lseek(rawValue, off_t(offset), SEEK_SET) >= 0 else { throw SystemError("lseek") }

@@ -211,17 +211,8 @@ extension StorePlace {
         let bytes = [UInt8]((try? encoder.encode(state)) ?? Data())
         try wrapping("can't write the migration's state") { () throws(SystemError) in
             guard let work else { return }
-            if try work.descriptor.statusIfPresent(of: Self.newStateName) != nil {
-                try work.descriptor.removeFile(Self.newStateName)
-            }
-            let file = try work.descriptor.open(
-                Self.newStateName,
-                .creating(permissions: 0o600)
-            )
-            try file.writeAll(bytes.span)
-            try file.synchronize()
-            try work.descriptor.rename(Self.newStateName, to: Self.stateName, in: work.descriptor)
-            try work.descriptor.synchronize()
+            let (name, temporary) = (Self.stateName, Self.newStateName)
+            try work.descriptor.replaceFile(name, writing: bytes, as: temporary)
             // The name of the work directory must survive too.
             try directory.descriptor.synchronize()
         }

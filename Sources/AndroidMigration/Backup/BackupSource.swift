@@ -14,13 +14,12 @@ package enum BackupSource {
         spoolDirectory: BytePath,
         on operation: MigrationOperation
     ) throws -> BackupSource {
-        let file: OpenFile
-        let isDirectory: Bool
-        do throws(SystemError) {
-            file = OpenFile(try descriptor(place.origin))
-            isDirectory = try file.descriptor.status().kind == .directory
-        } catch {
-            throw AndroidMigrationError(.unreadable, "the backup can't be opened", cause: error)
+        let (file, isDirectory) = try AndroidMigrationError.wrapping(
+            .unreadable,
+            "the backup can't be opened"
+        ) { () throws(SystemError) in
+            let file = OpenFile(try descriptor(place.origin))
+            return (file, try file.descriptor.status().kind == .directory)
         }
         if isDirectory, case .path(let path) = place.origin {
             return .tree(try RawTree(at: place, path))

@@ -61,30 +61,19 @@ package final class BackupStream {
             windowSize = 0
             windowStart = offset
             if window.count < count { window = [UInt8](repeating: 0, count: count) }
-            var filled = 0
-            while filled < readSize {
-                let read: Int
-                do throws(SystemError) {
-                    read = try file.descriptor.read(
-                        at: offset + UInt64(filled),
-                        into: &window,
-                        from: filled,
-                        count: readSize - filled
-                    )
-                } catch {
-                    throw AndroidMigrationError(
-                        .unreadable,
-                        "the backup can't be read",
-                        cause: error
-                    )
-                }
-                if read == 0 { break }
-                filled += read
+            windowSize = try Self.reading { () throws(SystemError) in
+                try file.descriptor.fill(&window, count: readSize, at: offset)
             }
-            windowSize = filled
         }
         let start = Int(offset - windowStart)
         return window[start..<min(start + count, windowSize)]
+    }
+
+    /// Does `body`, which reads the backup.
+    static func reading<Value: ~Copyable>(
+        _ body: () throws(SystemError) -> Value
+    ) throws(AndroidMigrationError) -> Value {
+        try AndroidMigrationError.wrapping(.unreadable, "the backup can't be read", body)
     }
 }
 
@@ -206,14 +195,11 @@ final class BackupSpool {
     private var end: UInt64 = 0
 
     init(in directory: BytePath) throws {
-        do throws(SystemError) {
+        (file, writableBytes) = try AndroidMigrationError.makingFile(in: directory) {
+            () throws(SystemError) in
             let place = try FileDescriptor.openFollowingLinks(directory, .directory)
             let space = try place.availableSpace()
-            writableBytes = space - min(space, Self.reserve)
-            file = OpenFile(try place.openTemporary())
-        } catch {
-            let message = "no temporary file can be made in '\(PrintableText.escaping(directory))'"
-            throw AndroidMigrationError(.outputFailed, message, cause: error)
+            return (OpenFile(try place.openTemporary()), space - min(space, Self.reserve))
         }
     }
 
@@ -229,33 +215,20 @@ final class BackupSpool {
                     + "unpacking it"
                 throw AndroidMigrationError(.outputFailed, message)
             }
-            do throws(SystemError) {
-                try file.descriptor.writeAll(bytes.span, at: size)
-            } catch {
-                throw AndroidMigrationError(
-                    .outputFailed,
-                    "the backup can't be unpacked",
-                    cause: error
-                )
-            }
+            try write(bytes, at: size)
             end = size + UInt64(bytes.count)
         }
         size += UInt64(bytes.count)
     }
 
-    func finish(form: BackupStream.Packaging, damage: String?) throws -> BackupStream {
-        if end < size {
-            let zero: [UInt8] = [0]
-            do throws(SystemError) {
-                try file.descriptor.writeAll(zero.span, at: size - 1)
-            } catch {
-                throw AndroidMigrationError(
-                    .outputFailed,
-                    "the backup can't be unpacked",
-                    cause: error
-                )
-            }
+    private func write(_ bytes: ArraySlice<UInt8>, at offset: UInt64) throws {
+        try AndroidMigrationError.wrapping(.outputFailed, "the backup can't be unpacked") {
+            () throws(SystemError) in try file.descriptor.writeAll(bytes.span, at: offset)
         }
+    }
+
+    func finish(form: BackupStream.Packaging, damage: String?) throws -> BackupStream {
+        if end < size { try write([0], at: size - 1) }
         return BackupStream(file: file, size: size, form: form, damage: damage)
     }
 }

@@ -205,13 +205,10 @@ extension BackupConversion {
             switch item.kind {
             case .file(let size):
                 guard entries.takes(item.path, isDirectory: false, in: domain) else { return }
-                let file: FileDescriptor
-                do throws(SystemError) {
-                    file = try directory.descriptor.open(name, .reading)
-                } catch {
-                    let message = "'\(item.path)' can't be read"
-                    throw AndroidMigrationError(.unreadable, message, cause: error)
-                }
+                let file = try AndroidMigrationError.wrapping(
+                    .unreadable,
+                    "'\(item.path)' can't be read"
+                ) { () throws(SystemError) in try directory.descriptor.open(name, .reading) }
                 try entries.append(
                     file: item.path,
                     of: domain,
@@ -402,10 +399,8 @@ final class ConvertedEntries {
             let content = try stream.read(at: source.contentOffset, count: Int(source.size))
             return try writer.append(entry, content: content.span)
         }
-        do throws(SystemError) {
+        try BackupStream.reading { () throws(SystemError) in
             try stream.file.descriptor.seek(to: source.contentOffset)
-        } catch {
-            throw AndroidMigrationError(.unreadable, "the backup can't be read", cause: error)
         }
         try writer.append(entry, contentFrom: stream.file.descriptor) { _ in }
     }

@@ -144,29 +144,24 @@ private final class DomainSpools {
         }
 
         func append(_ bytes: Span<UInt8>) throws {
-            do throws(SystemError) {
-                try file.writeAll(bytes, at: size)
-            } catch {
-                throw AndroidMigrationError(
-                    .outputFailed,
-                    "the stream can't be gathered",
-                    cause: error
-                )
-            }
+            try Self.gathering { () throws(SystemError) in try file.writeAll(bytes, at: size) }
             size += UInt64(bytes.count)
+        }
+
+        static func gathering<Value>(
+            _ body: () throws(SystemError) -> Value
+        ) throws(AndroidMigrationError) -> Value {
+            try AndroidMigrationError.wrapping(.outputFailed, "the stream can't be gathered", body)
         }
     }
 
     init(package: String, _ directory: BytePath) throws {
         self.package = package
-        do throws(SystemError) {
+        try AndroidMigrationError.makingFile(in: directory) { () throws(SystemError) in
             let place = try FileDescriptor.openFollowingLinks(directory, .directory)
             for domain in StorageDomain.allCases {
                 files[domain] = Spool(try place.openTemporary())
             }
-        } catch {
-            let message = "no temporary file can be made in '\(PrintableText.escaping(directory))'"
-            throw AndroidMigrationError(.outputFailed, message, cause: error)
         }
     }
 
@@ -268,15 +263,8 @@ private final class DomainSpools {
         var offset: UInt64 = 0
         while offset < spool.size {
             try output.operation.check()
-            let count: Int
-            do throws(SystemError) {
-                count = try spool.file.read(at: offset, into: &buffer, count: buffer.count)
-            } catch {
-                throw AndroidMigrationError(
-                    .outputFailed,
-                    "the stream can't be gathered",
-                    cause: error
-                )
+            let count = try Spool.gathering { () throws(SystemError) in
+                try spool.file.read(at: offset, into: &buffer, count: buffer.count)
             }
             guard count > 0 else { break }
             try output.write(buffer.span.extracting(first: count))

@@ -49,12 +49,7 @@ public struct CrossPlatformManifest: Hashable, Sendable {
         guard bytes.count <= Self.sizeLimit else {
             throw AndroidMigrationError(.notAManifest, "\(Self.fileName) is larger than 64 KiB")
         }
-        var lines = ManifestLines(bytes, of: Self.fileName)
-        let version = try lines.nextNumber("the version")
-        guard version == 1 else {
-            let message = "\(Self.fileName) is of version \(version), and version 1 is known"
-            throw AndroidMigrationError(.unsupported, message)
-        }
+        var lines = try ManifestLines(bytes, of: Self.fileName)
         package = try lines.next("the package's name")
         platform = try lines.next("the platform")
         var parameters: [PlatformParameters] = []

@@ -17,12 +17,7 @@ struct PackageManifest: Hashable, Sendable {
     }
 
     init(_ bytes: [UInt8]) throws(AndroidMigrationError) {
-        var lines = ManifestLines(bytes, of: Self.fileName)
-        let version = try lines.nextNumber("the version")
-        guard version == 1 else {
-            let message = "\(Self.fileName) is of version \(version), and version 1 is known"
-            throw AndroidMigrationError(.unsupported, message)
-        }
+        var lines = try ManifestLines(bytes, of: Self.fileName)
         package = try lines.next("the package's name")
         versionCode = try lines.nextNumber("the package's version")
         systemVersion = try lines.nextNumber("the system's version")
@@ -32,5 +27,45 @@ struct PackageManifest: Hashable, Sendable {
     /// The file's content, without an app and without signatures.
     var encoded: [UInt8] {
         [UInt8]("1\n\(package)\n\(versionCode)\n\(systemVersion)\n\(installer)\n0\n0\n".utf8)
+    }
+}
+
+// MARK: - Lines
+
+/// The lines of a manifest in a backup; each ends with a line feed.
+struct ManifestLines {
+    private var rest: ArraySlice<UInt8>
+    private let name: String
+
+    /// Reads the first line, which must be the known version.
+    init(_ bytes: [UInt8], of name: String) throws(AndroidMigrationError) {
+        rest = bytes[...]
+        self.name = name
+        let version = try nextNumber("the version")
+        guard version == 1 else {
+            let message = "\(name) is of version \(version), and version 1 is known"
+            throw AndroidMigrationError(.unsupported, message)
+        }
+    }
+
+    /// Reads the next line, which contains `content`.
+    mutating func next(_ content: String) throws(AndroidMigrationError) -> String {
+        guard let end = rest.firstIndex(of: UInt8(ascii: "\n")) else {
+            throw AndroidMigrationError(.notAManifest, "\(name) ends before \(content)")
+        }
+        guard let line = String(validating: rest[..<end], as: UTF8.self) else {
+            throw AndroidMigrationError(.notAManifest, "\(name): \(content) is no UTF-8 text")
+        }
+        rest = rest[(end + 1)...]
+        return line
+    }
+
+    /// Reads the next line, a non-negative number.
+    mutating func nextNumber(_ content: String) throws(AndroidMigrationError) -> Int {
+        let line = try next(content)
+        guard let number = Int(line), number >= 0 else {
+            throw AndroidMigrationError(.notAManifest, "\(name): \(content) is no number")
+        }
+        return number
     }
 }

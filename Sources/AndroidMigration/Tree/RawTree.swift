@@ -73,11 +73,9 @@ package struct RawTree: Sendable {
     }
 
     private static func open(_ path: BytePath) throws(AndroidMigrationError) -> OpenFile {
-        do throws(SystemError) {
-            return OpenFile(try FileDescriptor.openFollowingLinks(path, .directory))
-        } catch {
-            let name = PrintableText.escaping(path)
-            throw AndroidMigrationError(.unreadable, "'\(name)' can't be opened", cause: error)
+        let message = "'\(PrintableText.escaping(path))' can't be opened"
+        return try AndroidMigrationError.wrapping(.unreadable, message) { () throws(SystemError) in
+            OpenFile(try FileDescriptor.openFollowingLinks(path, .directory))
         }
     }
 
@@ -202,14 +200,12 @@ extension DataTree {
         try tree.walk { item, directory, name in
             var head: [UInt8] = []
             if DeviceBoundSecret.shows(at: item.path), case .file = item.kind {
-                do throws(SystemError) {
+                let message = "'\(item.path)' can't be read"
+                try AndroidMigrationError.wrapping(.unreadable, message) { () throws(SystemError) in
                     let file = try directory.descriptor.open(name, .reading)
                     head = [UInt8](repeating: 0, count: RawTree.headSize)
                     let count = try file.read(at: 0, into: &head, count: head.count)
                     head.removeLast(head.count - count)
-                } catch {
-                    let message = "'\(item.path)' can't be read"
-                    throw AndroidMigrationError(.unreadable, message, cause: error)
                 }
             }
             insert(at: item.path, kind: item.kind, head: head)

@@ -92,23 +92,19 @@ final class ManifestFile {
     }
 
     private func fill(_ range: Range<Int>, at offset: UInt64) throws(ArchiveError) {
-        var filled = range.lowerBound
-        while filled < range.upperBound {
-            let count: Int
-            do {
-                count = try file.descriptor.read(
-                    at: offset + UInt64(filled - range.lowerBound),
-                    into: &buffer,
-                    from: filled,
-                    count: range.upperBound - filled
-                )
-            } catch {
-                throw Self.unreadable(error)
-            }
-            guard count > 0 else {
-                throw ArchiveError(.sourceChanged, "the backup's Manifest.db became shorter")
-            }
-            filled += count
+        let filled: Int
+        do {
+            filled = try file.descriptor.fill(
+                &buffer,
+                from: range.lowerBound,
+                count: range.count,
+                at: offset
+            )
+        } catch {
+            throw Self.unreadable(error)
+        }
+        guard filled == range.count else {
+            throw ArchiveError(.sourceChanged, "the backup's Manifest.db became shorter")
         }
     }
 

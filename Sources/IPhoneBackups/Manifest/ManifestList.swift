@@ -193,23 +193,14 @@ final class ManifestList {
         let size = min(UInt64(Self.windowSize + Self.recordLimit), rest)
         window = [UInt8](repeating: 0, count: Int(size))
         (start, next) = (offset, 0)
-        var filled = 0
-        while filled < window.count {
-            let count: Int
-            do {
-                count = try file.descriptor.read(
-                    at: offset + UInt64(filled),
-                    into: &window,
-                    from: filled,
-                    count: window.count - filled
-                )
-            } catch {
-                throw Self.unreadable(error)
-            }
-            guard count > 0 else {
-                throw ArchiveError(.sourceChanged, "the backup's Manifest.mbdb became shorter")
-            }
-            filled += count
+        let filled: Int
+        do {
+            filled = try file.descriptor.fill(&window, count: window.count, at: offset)
+        } catch {
+            throw Self.unreadable(error)
+        }
+        guard filled == window.count else {
+            throw ArchiveError(.sourceChanged, "the backup's Manifest.mbdb became shorter")
         }
     }
 }

@@ -145,21 +145,7 @@ struct BackupForge {
     }
 
     private static func derived(_ secret: [UInt8]) -> [UInt8] {
-        var key = [UInt8](repeating: 0, count: 32)
-        let result = secret.withUnsafeBytes { secret in
-            PKCS5_PBKDF2_HMAC(
-                secret.assumingMemoryBound(to: CChar.self).baseAddress,
-                CInt(secret.count),
-                salt,
-                CInt(salt.count),
-                1,
-                EVP_sha1(),
-                32,
-                &key
-            )
-        }
-        guard result == 1 else { fatalError("no key") }
-        return key
+        KeybagPromises.derived(secret, salt, EVP_sha1())
     }
 
     private static func encrypted(_ bytes: [UInt8], _ key: [UInt8]) -> [UInt8] {

@@ -91,7 +91,7 @@ public enum KeybagPromises {
         return bytes
     }
 
-    private static func derived(
+    static func derived(
         _ secret: [UInt8],
         _ salt: [UInt8],
         _ hash: OpaquePointer?
