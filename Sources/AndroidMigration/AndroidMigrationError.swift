@@ -27,10 +27,7 @@ public struct AndroidMigrationError: Error, Sendable {
         cause: SystemError? = nil,
         remedy: Remedy? = nil
     ) {
-        self.code = code
-        self.message = message
-        self.line = line
-        self.cause = cause
+        (self.code, self.message, self.line, self.cause) = (code, message, line, cause)
         self.remedy = remedy
     }
 

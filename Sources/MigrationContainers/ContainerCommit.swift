@@ -24,10 +24,7 @@ package struct ContainerCommit {
         reserve: RecordReserve? = nil,
         kept: KeptContainer? = nil
     ) {
-        self.live = live
-        self.staging = staging
-        self.record = record
-        self.reserve = reserve
+        (self.live, self.staging, self.record, self.reserve) = (live, staging, record, reserve)
         self.kept = kept
     }
 

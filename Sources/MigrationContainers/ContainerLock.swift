@@ -133,9 +133,7 @@ package struct LockWait: Sendable {
         cancellation: CancellationFlag = CancellationFlag(),
         handler: (@Sendable (MigrationError) -> Void)? = nil
     ) {
-        self.limit = limit
-        self.queues = queues
-        self.cancellation = cancellation
+        (self.limit, self.queues, self.cancellation) = (limit, queues, cancellation)
         self.handler = handler
     }
 

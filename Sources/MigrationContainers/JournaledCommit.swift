@@ -274,10 +274,7 @@ package struct ImportJournal: Codable, Equatable {
     package var kept: Data?
 
     package init(phase: Phase, record: ImportRecord?, staging: String?, kept: Data? = nil) {
-        self.phase = phase
-        self.record = record
-        self.staging = staging
-        self.kept = kept
+        (self.phase, self.record, self.staging, self.kept) = (phase, record, staging, kept)
     }
 
     private struct Versioned: Decodable {

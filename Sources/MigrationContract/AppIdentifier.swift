@@ -18,8 +18,7 @@ public struct MigrationAppIdentifier: Sendable {
         bundleIdentifier: String,
         platform: MigrationPlatform
     ) {
-        self.storeIdentifier = storeIdentifier
-        self.bundleIdentifier = bundleIdentifier
+        (self.storeIdentifier, self.bundleIdentifier) = (storeIdentifier, bundleIdentifier)
         self.platform = platform
     }
 }

@@ -62,9 +62,7 @@ public struct Omission: Hashable, Sendable {
 
     package init(path: [UInt8], reason: Reason, bytes: UInt64, detail: String?) {
         pathBytes = path
-        self.reason = reason
-        self.bytes = bytes
-        self.detail = detail
+        (self.reason, self.bytes, self.detail) = (reason, bytes, detail)
     }
 }
 

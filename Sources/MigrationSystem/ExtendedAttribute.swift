@@ -11,8 +11,7 @@ public struct ExtendedAttribute: Hashable, Sendable {
 
     /// Makes an attribute.
     public init(name: [UInt8], value: [UInt8]) {
-        self.name = name
-        self.value = value
+        (self.name, self.value) = (name, value)
     }
 }
 

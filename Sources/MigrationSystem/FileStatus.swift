@@ -13,8 +13,7 @@ package struct FileStatus: Equatable, Sendable {
         package let inode: UInt64
 
         package init(device: UInt64, inode: UInt64) {
-            self.device = device
-            self.inode = inode
+            (self.device, self.inode) = (device, inode)
         }
     }
 
@@ -34,10 +33,7 @@ package struct FileStatus: Equatable, Sendable {
 
     /// Makes the status of a file that exists only in an archive.
     package init(kind: Kind, identity: Identity, linkCount: UInt64, size: UInt64) {
-        self.kind = kind
-        self.identity = identity
-        self.linkCount = linkCount
-        self.size = size
+        (self.kind, self.identity, self.linkCount, self.size) = (kind, identity, linkCount, size)
         (permissions, owner, group, allocatedSize) = (0, 0, 0, 0)
         let time = FileTime(seconds: 0)
         (accessTime, modificationTime, changeTime) = (time, time, time)
@@ -279,8 +275,7 @@ public struct FileTime: Hashable, Sendable, Comparable {
 
     /// Makes a time; `nanoseconds` counts forward even when `seconds` is negative.
     public init(seconds: Int64, nanoseconds: UInt32 = 0) {
-        self.seconds = seconds
-        self.nanoseconds = nanoseconds
+        (self.seconds, self.nanoseconds) = (seconds, nanoseconds)
     }
 
     /// Orders times from the past to the future.

@@ -15,9 +15,7 @@ package struct PendingFile: ~Copyable {
     package let file: OpenFile
 
     private init(directory: OpenFile, name: [UInt8], file: OpenFile, replacesExisting: Bool) {
-        self.directory = directory
-        self.name = name
-        self.file = file
+        (self.directory, self.name, self.file) = (directory, name, file)
         self.replacesExisting = replacesExisting
         temporaryName = Self.temporaryName(for: name)
     }

@@ -9,8 +9,7 @@ public struct SystemError: Error, Hashable, Sendable {
     public let call: String
 
     package init(_ call: String, code: Int32) {
-        self.call = call
-        self.code = code
+        (self.call, self.code) = (call, code)
     }
 
     package init(_ call: String) {

@@ -11,8 +11,7 @@ public struct FileOwner: Sendable, Hashable {
 
     /// Makes the owner with these numbers.
     public init(user: UInt32, group: UInt32) {
-        self.user = user
-        self.group = group
+        (self.user, self.group) = (user, group)
     }
 
     /// The owner of the open `directory`, if root works for them.

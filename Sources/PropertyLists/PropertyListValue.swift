@@ -159,9 +159,7 @@ package struct PropertyListLimits: Sendable {
         depth: Int = 64,
         binaryBytes: Int = 8 << 20
     ) {
-        self.values = values
-        self.expandedBytes = expandedBytes
-        self.depth = depth
+        (self.values, self.expandedBytes, self.depth) = (values, expandedBytes, depth)
         self.binaryBytes = binaryBytes
     }
 }

@@ -26,8 +26,7 @@ struct DatabaseMigration {
 
         init(journalMode: String?, hasHook: Bool) {
             version = 2
-            self.journalMode = journalMode
-            self.hasHook = hasHook
+            (self.journalMode, self.hasHook) = (journalMode, hasHook)
         }
     }
 

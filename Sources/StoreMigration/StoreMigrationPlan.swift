@@ -60,8 +60,7 @@ public struct StoreMigrationPlan: Sendable {
             precondition(stepsBySource[step.source] == nil, "two steps begin at \(step.source)")
             stepsBySource[step.source] = step
         }
-        self.current = current
-        self.create = create
+        (self.current, self.create) = (current, create)
         goal = nil
         self.stepsBySource = stepsBySource
         knownVersions = released.union(steps.flatMap { [$0.source, $0.target] }).union([current])

@@ -46,8 +46,7 @@ public struct StoreMigrator: Sendable {
         _ store: VersionedStore,
         afterMigration: (@Sendable (URL) throws -> Void)? = nil
     ) {
-        self.store = store
-        self.afterMigration = afterMigration
+        (self.store, self.afterMigration) = (store, afterMigration)
     }
 
     /// Makes a migrator that reports what it infers before anything changes.

@@ -43,9 +43,7 @@ public struct StoreStep: Sendable {
     }
 
     init(_ source: StoreVersion, _ target: StoreVersion, _ change: Change) {
-        self.source = source
-        self.target = target
-        self.change = change
+        (self.source, self.target, self.change) = (source, target, change)
     }
 
     /// Describes a step that can work in a SQLite file itself.

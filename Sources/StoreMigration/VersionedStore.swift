@@ -36,9 +36,7 @@ public struct VersionedStore: Sendable {
     ///   - unwrittenVersion: The version of a store in which none is written; `nil` if there is no
     ///     such version.
     public init(at url: URL, _ form: Form, unwrittenVersion: StoreVersion? = nil) {
-        self.url = url
-        self.form = form
-        self.unwrittenVersion = unwrittenVersion
+        (self.url, self.form, self.unwrittenVersion) = (url, form, unwrittenVersion)
     }
 }
 

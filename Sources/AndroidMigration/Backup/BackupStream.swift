@@ -43,10 +43,7 @@ package final class BackupStream {
         form: Packaging = .plain,
         damage: String? = nil
     ) {
-        self.file = file
-        self.size = size
-        self.form = form
-        self.damage = damage
+        (self.file, self.size, self.form, self.damage) = (file, size, form, damage)
     }
 
     /// Reads `count` bytes at `offset`, fewer only at the end; small reads are cheap.

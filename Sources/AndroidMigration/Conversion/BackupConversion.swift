@@ -33,9 +33,7 @@ package struct BackupConversion {
     private let operation: MigrationOperation
 
     package init(_ source: BackupSource, options: Options, on operation: MigrationOperation) {
-        self.source = source
-        self.options = options
-        self.operation = operation
+        (self.source, self.options, self.operation) = (source, options, operation)
     }
 
     /// Converts the backup and gives the finished archive its name.
@@ -291,9 +289,7 @@ final class ConvertedEntries {
         layout: BackupConversion.Layout,
         selected: Set<EntryPath>?
     ) {
-        self.writer = writer
-        self.package = package
-        self.layout = layout
+        (self.writer, self.package, self.layout) = (writer, package, layout)
         self.selected = selected
     }
 

@@ -19,8 +19,7 @@ package struct StreamConversion {
         package var contentVersion: String?
 
         package init(package: String, app: AppIdentity) {
-            self.package = package
-            self.app = app
+            (self.package, self.app) = (package, app)
         }
     }
 

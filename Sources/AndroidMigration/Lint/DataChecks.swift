@@ -10,9 +10,7 @@ struct DataChecks {
     private(set) var findings: [LintFinding] = []
 
     init(_ file: RulesFile, kind: RuleSection, tree: DataTree) {
-        self.file = file
-        self.kind = kind
-        self.tree = tree
+        (self.file, self.kind, self.tree) = (file, kind, tree)
         sections = file.sections(of: kind)
     }
 

@@ -75,8 +75,7 @@ private struct FileChecks {
     private(set) var findings: [LintFinding] = []
 
     init(_ file: RulesFile, manifest: AppManifest?) {
-        self.file = file
-        self.manifest = manifest
+        (self.file, self.manifest) = (file, manifest)
     }
 
     mutating func run() {

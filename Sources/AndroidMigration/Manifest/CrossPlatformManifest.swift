@@ -34,9 +34,7 @@ public struct CrossPlatformManifest: Hashable, Sendable {
         parameters: [PlatformParameters],
         signatures: [String] = []
     ) {
-        self.package = package
-        self.platform = platform
-        self.parameters = parameters
+        (self.package, self.platform, self.parameters) = (package, platform, parameters)
         self.signatures = signatures
     }
 

@@ -10,9 +10,7 @@ struct PackageManifest: Hashable, Sendable {
     let installer: String
 
     init(package: String, versionCode: Int = 0, systemVersion: Int = 36) {
-        self.package = package
-        self.versionCode = versionCode
-        self.systemVersion = systemVersion
+        (self.package, self.versionCode, self.systemVersion) = (package, versionCode, systemVersion)
         installer = ""
     }
 

@@ -145,8 +145,7 @@ public struct PlatformParameters: Hashable, Sendable {
     ///   - teamIdentifier: The identifier of the team that signs the app.
     ///   - contentVersion: The name of the data's format.
     public init(bundleIdentifier: String, teamIdentifier: String, contentVersion: String) {
-        self.bundleIdentifier = bundleIdentifier
-        self.teamIdentifier = teamIdentifier
+        (self.bundleIdentifier, self.teamIdentifier) = (bundleIdentifier, teamIdentifier)
         self.contentVersion = contentVersion
     }
 

@@ -24,8 +24,7 @@ package struct Domain: Hashable, Sendable {
     package let identifier: String
 
     package init(_ kind: Kind, _ identifier: String) {
-        self.kind = kind
-        self.identifier = identifier
+        (self.kind, self.identifier) = (kind, identifier)
     }
 
     /// Reads the domain of a row; `nil` if it isn't a container's.

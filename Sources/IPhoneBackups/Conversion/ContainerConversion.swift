@@ -32,9 +32,7 @@ package struct ContainerConversion {
         options: Options,
         on operation: MigrationOperation
     ) throws {
-        self.backup = backup
-        self.options = options
-        self.operation = operation
+        (self.backup, self.options, self.operation) = (backup, options, operation)
         plan = try ContainerPlan(of: domain, in: backup, on: operation)
     }
 

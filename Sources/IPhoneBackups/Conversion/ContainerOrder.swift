@@ -21,10 +21,7 @@ struct ContainerOrder {
     ///
     /// The numbers in `skipped` are in order, and the first part is finished.
     init(of domain: [UInt8], in manifest: Manifest, skipping skipped: [Int64], first: Part) {
-        self.domain = domain
-        self.manifest = manifest
-        self.skipped = skipped
-        self.first = first
+        (self.domain, self.manifest, self.skipped, self.first) = (domain, manifest, skipped, first)
     }
 
     /// Calls `body` with every row.

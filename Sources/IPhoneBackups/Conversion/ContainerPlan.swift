@@ -102,8 +102,7 @@ private struct ContainerRows {
     private var targetBytes = 0
 
     init(_ backup: IPhoneBackup, report: ContainerReport) {
-        self.backup = backup
-        self.report = report
+        (self.backup, self.report) = (backup, report)
     }
 
     mutating func take(_ row: Manifest.Row) {

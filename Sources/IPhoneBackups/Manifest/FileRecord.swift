@@ -125,8 +125,7 @@ extension FileRecord {
         guard try object.text("RelativePath") == path else {
             throw FlawedRecord("its row has two different paths")
         }
-        self.path = path
-        self.kind = kind
+        (self.path, self.kind) = (path, kind)
         permissions = Self.permissions(ofMode: UInt64(mode))
         time = try object.integer("LastModified") ?? 0
         guard time.magnitude < Self.timeLimit else {

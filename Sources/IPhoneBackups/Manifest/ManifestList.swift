@@ -25,8 +25,7 @@ final class ManifestList {
     ///
     /// - Throws: ``ArchiveError`` of codes `damaged` and `sourceUnreadable`.
     init(_ file: OpenFile, on operation: MigrationOperation) throws(ArchiveError) {
-        self.file = file
-        self.operation = operation
+        (self.file, self.operation) = (file, operation)
         do {
             status = try file.descriptor.status()
         } catch {

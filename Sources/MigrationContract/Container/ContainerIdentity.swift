@@ -18,8 +18,7 @@ package struct ContainerIdentity: Hashable, Sendable {
     package let platform: MigrationPlatform?
 
     package init(bundleIdentifier: String?, platform: MigrationPlatform?) {
-        self.bundleIdentifier = bundleIdentifier
-        self.platform = platform
+        (self.bundleIdentifier, self.platform) = (bundleIdentifier, platform)
     }
 
     /// Reads the identity in the bookkeeping of the directory at `root`; returns `nil` if there is

@@ -12,8 +12,7 @@ package struct ContainerPlace: Hashable, Sendable {
     package let isBundle: Bool
 
     package init(_ path: BytePath, isBundle: Bool = false) {
-        self.path = path
-        self.isBundle = isBundle
+        (self.path, self.isBundle) = (path, isBundle)
     }
 
     /// The path of the container.

@@ -36,12 +36,9 @@ public struct MigrationError: Error, Sendable {
         printedLines: [String] = [],
         remedy: Remedy? = nil
     ) {
-        self.code = code
-        self.message = message
+        (self.code, self.message) = (code, message)
         bytePath = path
-        self.cause = cause
-        self.printedLines = printedLines
-        self.remedy = remedy
+        (self.cause, self.printedLines, self.remedy) = (cause, printedLines, remedy)
     }
 }
 

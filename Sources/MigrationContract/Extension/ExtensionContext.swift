@@ -21,9 +21,7 @@ package struct ExtensionContext: Sendable {
         temporaryDirectory: URL?,
         grants: SessionGrants = .none
     ) {
-        self.grants = grants
-        self.container = container
-        self.groups = groups
+        (self.grants, self.container, self.groups) = (grants, container, groups)
         self.temporaryDirectory = temporaryDirectory
     }
 }

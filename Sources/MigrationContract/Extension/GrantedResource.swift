@@ -28,9 +28,7 @@ public struct GrantedResource: Sendable, Hashable {
     ///   - isWritable: Whether the extension may change it. What it changes stays, even if the
     ///     operation fails.
     public init(name: String, url: URL, isWritable: Bool = false) {
-        self.name = name
-        self.url = url
-        self.isWritable = isWritable
+        (self.name, self.url, self.isWritable) = (name, url, isWritable)
     }
 
     /// The resources that were granted to the calling extension, sorted by name; empty outside a session.
@@ -55,9 +53,7 @@ package final class SessionGrants: Sendable {
             path: BytePath,
             identity: FileStatus.Identity
         ) {
-            self.resource = resource
-            self.path = path
-            self.identity = identity
+            (self.resource, self.path, self.identity) = (resource, path, identity)
         }
     }
 

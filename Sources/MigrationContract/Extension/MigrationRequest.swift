@@ -20,8 +20,7 @@ where
         destinationPlatform: MigrationPlatform,
         options: [OptionsType: Data] = [:]
     ) {
-        self.destinationPlatform = destinationPlatform
-        self.options = options
+        (self.destinationPlatform, self.options) = (destinationPlatform, options)
     }
 }
 
@@ -65,7 +64,6 @@ public struct ResourcesImportRequest: Sendable {
 
     /// Makes a request for a test.
     public init(sourceAppIdentifier: MigrationAppIdentifier, sourceVersion: String) {
-        self.sourceAppIdentifier = sourceAppIdentifier
-        self.sourceVersion = sourceVersion
+        (self.sourceAppIdentifier, self.sourceVersion) = (sourceAppIdentifier, sourceVersion)
     }
 }

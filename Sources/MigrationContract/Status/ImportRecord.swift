@@ -63,16 +63,10 @@ public struct ImportRecord: Sendable, Equatable {
         activity: ResumeActivity? = nil,
         container: ContainerIdentity? = nil
     ) {
-        self.outcome = outcome
-        self.date = date
-        self.bundleIdentifier = bundleIdentifier
-        self.platform = platform
-        self.resourcesVersion = resourcesVersion
-        self.fingerprint = fingerprint
-        self.changedTimes = changedTimes
-        self.staging = staging
-        self.activity = activity
-        self.container = container
+        (self.outcome, self.date, self.bundleIdentifier) = (outcome, date, bundleIdentifier)
+        (self.platform, self.resourcesVersion) = (platform, resourcesVersion)
+        (self.fingerprint, self.changedTimes, self.staging) = (fingerprint, changedTimes, staging)
+        (self.activity, self.container) = (activity, container)
     }
 
     /// The record as it is once the app has taken the activity.

@@ -100,8 +100,7 @@ public struct ResumeActivity: Sendable, Equatable {
         guard !type.isEmpty else { throw Self.error("its activityType is empty") }
         _ = try Self.values(of: userInfo)
         activityType = type
-        self.title = title
-        self.encoded = encoded
+        (self.title, self.encoded) = (title, encoded)
     }
 
     /// What the app needs to continue; empty if the exporting app gave nothing.

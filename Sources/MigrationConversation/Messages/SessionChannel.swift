@@ -44,8 +44,7 @@ package final class SessionChannel: Sendable {
 
     /// Uses `socket`, and accepts messages of at most `limit` bytes.
     package init(_ socket: OpenFile, limit: Int) {
-        self.socket = socket
-        self.limit = limit
+        (self.socket, self.limit) = (socket, limit)
     }
 
     /// Sends a message, after those of earlier calls.

@@ -26,11 +26,8 @@ package struct SessionStart: Codable, Sendable {
         appendPolicy: AppendPolicy,
         grants: [SessionGrant]
     ) {
-        self.grants = grants
-        self.container = container
-        self.bundleIdentifier = bundleIdentifier
-        self.temporaryDirectory = temporaryDirectory
-        self.groups = groups
+        (self.grants, self.container, self.bundleIdentifier) = (grants, container, bundleIdentifier)
+        (self.temporaryDirectory, self.groups) = (temporaryDirectory, groups)
         self.appendPolicy = appendPolicy
     }
 }
@@ -86,8 +83,7 @@ package struct ExportCall: Codable, Sendable {
     package let options: [String: Data]
 
     package init(platform: MigrationPlatform, options: [String: Data]) {
-        self.platform = platform
-        self.options = options
+        (self.platform, self.options) = (platform, options)
     }
 }
 
@@ -98,9 +94,7 @@ package struct ImportCall: Codable, Sendable {
     package let sourceVersion: String
 
     package init(directory: Data, source: MigrationAppIdentifier, sourceVersion: String) {
-        self.directory = directory
-        self.source = source
-        self.sourceVersion = sourceVersion
+        (self.directory, self.source, self.sourceVersion) = (directory, source, sourceVersion)
     }
 }
 

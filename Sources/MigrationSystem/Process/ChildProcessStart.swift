@@ -40,17 +40,10 @@ extension ChildProcess {
             taskLimit: UInt64? = nil,
             user: UserIdentity? = nil
         ) {
-            self.executable = executable
-            self.arguments = arguments
-            self.environment = environment
-            self.workingDirectory = workingDirectory
-            self.mounts = mounts
-            self.root = root
-            self.sandbox = sandbox
-            self.group = group
-            self.memoryLimit = memoryLimit
-            self.taskLimit = taskLimit
-            self.user = user
+            (self.executable, self.arguments) = (executable, arguments)
+            (self.environment, self.workingDirectory) = (environment, workingDirectory)
+            (self.mounts, self.root, self.sandbox, self.group) = (mounts, root, sandbox, group)
+            (self.memoryLimit, self.taskLimit, self.user) = (memoryLimit, taskLimit, user)
         }
     }
 
@@ -62,8 +55,7 @@ extension ChildProcess {
         package let place: BytePath
 
         package init(_ directory: BytePath, at place: BytePath) {
-            self.directory = directory
-            self.place = place
+            (self.directory, self.place) = (directory, place)
         }
     }
 }

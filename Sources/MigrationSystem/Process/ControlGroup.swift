@@ -15,8 +15,7 @@ package final class ControlGroup: Sendable {
         package var tasks: UInt64?
 
         package init(memory: UInt64?, tasks: UInt64?) {
-            self.memory = memory
-            self.tasks = tasks
+            (self.memory, self.tasks) = (memory, tasks)
         }
     }
 

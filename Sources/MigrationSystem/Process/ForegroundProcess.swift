@@ -14,8 +14,7 @@ package struct ForegroundProcess: Sendable {
 
         /// Blocks `mask`, and gives the signals in `defaults` their default action, though this process ignores them.
         init(mask: sigset_t, defaults: [Int32]) {
-            self.mask = mask
-            self.defaults = defaults
+            (self.mask, self.defaults) = (mask, defaults)
         }
     }
 

@@ -33,9 +33,7 @@ package struct Sandbox: Sendable {
         package let followsLink: Bool
 
         package init(path: BytePath, access: Access, followsLink: Bool = true) {
-            self.path = path
-            self.access = access
-            self.followsLink = followsLink
+            (self.path, self.access, self.followsLink) = (path, access, followsLink)
         }
     }
 
@@ -72,8 +70,7 @@ extension Sandbox {
         package let filtersSystemCalls: Bool
 
         package init(landlockVersion: Int, filtersSystemCalls: Bool) {
-            self.landlockVersion = landlockVersion
-            self.filtersSystemCalls = filtersSystemCalls
+            (self.landlockVersion, self.filtersSystemCalls) = (landlockVersion, filtersSystemCalls)
         }
 
         /// Whether files are confined.
