@@ -7,7 +7,7 @@ internal import MigrationSystem
 /// entry doesn't fit, so the windows depend on the tree alone.
 package struct WindowCutter: Sendable {
     /// What an entry, or a window, takes of the room in a window.
-    package struct Share: Equatable, Sendable {
+    package struct Size: Equatable, Sendable {
         private(set) var entries: Int
         private(set) var contentBytes: UInt64
         /// The bytes of paths and of link targets.
@@ -16,7 +16,7 @@ package struct WindowCutter: Sendable {
         /// An empty window.
         init() { (entries, contentBytes, pathBytes) = (0, 0, 0) }
 
-        /// The share of an entry of `kind` at `path`.
+        /// The size of an entry of `kind` at `path`.
         package init(_ kind: ArchiveEntry.Kind, at path: EntryPath) {
             entries = 1
             (contentBytes, pathBytes) =
@@ -35,7 +35,7 @@ package struct WindowCutter: Sendable {
                     && pathBytes <= WindowCutter.pathLimit
         }
 
-        static func + (left: Share, right: Share) -> Share {
+        static func + (left: Size, right: Size) -> Size {
             var sum = left
             sum.entries += right.entries
             sum.contentBytes.addSaturating(right.contentBytes)
@@ -53,20 +53,20 @@ package struct WindowCutter: Sendable {
     /// The most bytes of paths and link targets in a window that holds more than one entry.
     package static let pathLimit = 1 << 20
 
-    private var window = Share()
+    private var window = Size()
 
     /// Begins before the first entry.
     package init() {}
 
     /// Adds the next entry; returns whether it begins a window.
-    package mutating func take(_ share: Share) -> Bool {
+    package mutating func take(_ size: Size) -> Bool {
         let isFirst = window.entries == 0
-        let grown = window + share
+        let grown = window + size
         guard isFirst || !grown.fits else {
             window = grown
             return false
         }
-        window = share
+        window = size
         return true
     }
 }

@@ -5,10 +5,10 @@
 package struct WindowOrder: Sendable {
     /// The bounds of a window: its first and last entry in tree order.
     private struct Window {
-        var share = WindowCutter.Share()
+        var size = WindowCutter.Size()
         var lastKey: WindowKey
         var first: EntryPath
-        var firstShare: WindowCutter.Share
+        var firstSize: WindowCutter.Size
         var last: EntryPath
     }
 
@@ -27,15 +27,15 @@ package struct WindowOrder: Sendable {
         at path: EntryPath,
         place: WindowPlace
     ) -> Bool {
-        let share = WindowCutter.Share(kind, at: path)
+        let size = WindowCutter.Size(kind, at: path)
         let key = WindowKey(kind, at: path)
         if place == .first {
             endWindow()
             current = Window(
-                share: share,
+                size: size,
                 lastKey: key,
                 first: path,
-                firstShare: share,
+                firstSize: size,
                 last: path
             )
             return true
@@ -43,14 +43,14 @@ package struct WindowOrder: Sendable {
         guard var window = current.take() else { return false }
         let isInOrder = window.lastKey < key
         window.lastKey = key
-        window.share = window.share + share
+        window.size = window.size + size
         if path.isLeft(before: window.first) {
-            (window.first, window.firstShare) = (path, share)
+            (window.first, window.firstSize) = (path, size)
         } else if window.last.isLeft(before: path) {
             window.last = path
         }
         current = window
-        return isInOrder && window.share.fits
+        return isInOrder && window.size.fits
     }
 
     /// The path that a walk leaves first of those in the window, so far.
@@ -60,9 +60,9 @@ package struct WindowOrder: Sendable {
         guard let window = current else { return }
         if let previous {
             isAscending = isAscending && previous.last.isLeft(before: window.first)
-            isCutGreedily = isCutGreedily && !(previous.share + window.firstShare).fits
+            isCutGreedily = isCutGreedily && !(previous.size + window.firstSize).fits
         }
-        holdsOneEntryEach = holdsOneEntryEach && window.share.entries == 1
+        holdsOneEntryEach = holdsOneEntryEach && window.size.entries == 1
         previous = window
     }
 

@@ -5,7 +5,7 @@ package import MigrationSystem
 /// Archives the items of a source tree, window by window.
 package final class ItemArchiver {
     /// When an item is read.
-    enum Turn {
+    enum ReadingTime {
         /// When its window is full, or the export ends: nothing changes it meanwhile.
         case later
         /// Before the call ends: it may be gone afterwards.
@@ -51,10 +51,10 @@ package final class ItemArchiver {
 
 extension ItemArchiver {
     /// Puts an item into a window; `nil` is one that was left out.
-    private func take(_ item: WindowItem?, _ turn: Turn) throws {
+    private func take(_ item: WindowItem?, _ time: ReadingTime) throws {
         guard let item else { return }
         try takeImpliedDirectories(apartFrom: item.entry.path)
-        switch turn {
+        switch time {
         case .later: try write(filler.add(item))
         case .atOnce:
             // The file that the link names may still be waiting.
@@ -95,10 +95,10 @@ extension ItemArchiver {
     /// - Throws: An error; the archive is unchanged only if ``EntryArchiver/entryCount`` is
     ///   unchanged.
     package func appendItem(at location: SourceRoots.Location, as name: [UInt8]) throws -> UInt64 {
-        let turn: Turn = location.kind == .container ? .later : .atOnce
-        if turn == .later { return try appendItem(at: location, as: name, turn) }
+        let time: ReadingTime = location.kind == .container ? .later : .atOnce
+        if time == .later { return try appendItem(at: location, as: name, time) }
         try writer.readBeforeLayout()
-        let size = try appendItem(at: location, as: name, turn)
+        let size = try appendItem(at: location, as: name, time)
         try write(urgentFiller.takeAll())
         try writer.settle()
         return size
@@ -107,7 +107,7 @@ extension ItemArchiver {
     private func appendItem(
         at location: SourceRoots.Location,
         as name: [UInt8],
-        _ turn: Turn
+        _ time: ReadingTime
     ) throws -> UInt64 {
         let path = try Self.path(name)
         let base = SourceBase(location.root, at: location.path, as: name)
@@ -116,7 +116,7 @@ extension ItemArchiver {
                 try location.directory.descriptor.status()
             }
             try entries.claimDirectory(at: path, status)
-            try appendDirectory(location.directory, of: location, from: base, at: path, turn)
+            try appendDirectory(location.directory, of: location, from: base, at: path, time)
             return 0
         }
         let item = SourceItem(
@@ -129,7 +129,7 @@ extension ItemArchiver {
         )
         switch item.status.kind {
         case .regular, .symbolicLink:
-            try take(entries.admit(item, from: base), turn)
+            try take(entries.admit(item, from: base), time)
             return item.status.kind == .regular ? item.status.size : 0
         case .directory:
             if try entries.omitsUnreadable(item) { return 0 }
@@ -137,7 +137,7 @@ extension ItemArchiver {
                 OpenFile(try location.directory.descriptor.open(itemName, .directory))
             }
             try entries.claimDirectory(at: path, item.status)
-            try appendDirectory(opened, of: location, from: base, at: path, turn)
+            try appendDirectory(opened, of: location, from: base, at: path, time)
             return 0
         default:
             throw ArchiveError(
@@ -160,7 +160,7 @@ extension ItemArchiver {
         of location: SourceRoots.Location,
         from base: SourceBase,
         at path: EntryPath,
-        _ turn: Turn
+        _ time: ReadingTime
     ) throws {
         let directory = try Self.reading(path) { () throws(SystemError) in
             try opened.descriptor.duplicate()
@@ -171,7 +171,7 @@ extension ItemArchiver {
             reason: { path, _ in isContainer && path == bookkeeping ? .leftOutByDefault : nil },
             keepsAllFiles: { !isContainer || $0 != path.bytes }
         )
-        try appendContents(of: directory, base: path.bytes, filter, from: base, turn)
+        try appendContents(of: directory, base: path.bytes, filter, from: base, time)
     }
 
     private static func reading<Result: ~Copyable>(
@@ -227,11 +227,11 @@ extension ItemArchiver {
         base path: [UInt8],
         _ filter: EntryFilter,
         from base: SourceBase,
-        _ turn: Turn,
+        _ time: ReadingTime,
         knowing known: KnownStatuses? = nil
     ) throws {
         var walker = SourceWalker(root: directory, base: path, cancellation: operation.cancellation)
-        var visitor = Visitor(archiver: self, filter: filter, base: base, turn: turn, known: known)
+        var visitor = Visitor(archiver: self, filter: filter, base: base, time: time, known: known)
         try walker.walk(&visitor)
     }
 
@@ -239,7 +239,7 @@ extension ItemArchiver {
         let archiver: ItemArchiver
         let filter: EntryFilter
         let base: SourceBase
-        let turn: Turn
+        let time: ReadingTime
         let known: KnownStatuses?
 
         static var visitsRuns: Bool { true }
@@ -259,7 +259,7 @@ extension ItemArchiver {
                         status,
                         base
                     )
-                    try archiver.take(item, turn)
+                    try archiver.take(item, time)
                 } else {
                     try visit(try run.item(at: index))
                 }
@@ -271,7 +271,7 @@ extension ItemArchiver {
             if let reason = filter.reason(path, false) {
                 omit(path, item.status, reason)
             } else {
-                try archiver.take(archiver.entries.admit(item, from: base), turn)
+                try archiver.take(archiver.entries.admit(item, from: base), time)
             }
         }
 
@@ -292,7 +292,7 @@ extension ItemArchiver {
 
         func leave(_ directory: WalkedDirectory) throws {
             guard !directory.path.isEmpty else { return archiver.root = directory }
-            try archiver.take(archiver.entries.admitDirectory(directory, from: base), turn)
+            try archiver.take(archiver.entries.admitDirectory(directory, from: base), time)
         }
 
         func passesOver(_ item: SourceItem) throws -> Bool {

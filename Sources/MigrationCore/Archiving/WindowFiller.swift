@@ -8,8 +8,8 @@ struct WindowFiller {
 
     /// Adds an item; if the window has no room for it, ends the window and returns its items in their order.
     mutating func add(_ item: WindowItem) -> [WindowItem] {
-        let share = WindowCutter.Share(item.entry.kind, at: item.entry.path)
-        let full = cutter.take(share) ? takeItems() : []
+        let size = WindowCutter.Size(item.entry.kind, at: item.entry.path)
+        let full = cutter.take(size) ? takeItems() : []
         items.append(item)
         return full
     }

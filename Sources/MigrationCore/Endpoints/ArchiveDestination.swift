@@ -116,7 +116,7 @@ public struct ArchiveDestination: Sendable {
 package struct ArchiveFile: ~Copyable {
     private var pending: PendingFile?
     private let path: BytePath?
-    private let taker: (any ArchiveTaker)?
+    private let consumer: (any ArchiveConsumer)?
     private let resumes: Bool
 
     /// The beginning of a truncated archive in the file; `nil` if the file begins empty.
@@ -134,7 +134,7 @@ package struct ArchiveFile: ~Copyable {
     private init(
         pending: consuming PendingFile?,
         path: BytePath?,
-        taker: (any ArchiveTaker)? = nil,
+        consumer: (any ArchiveConsumer)? = nil,
         resumes: Bool = false,
         beginning: ArchiveBeginning? = nil,
         output: ArchiveOutput,
@@ -143,7 +143,7 @@ package struct ArchiveFile: ~Copyable {
     ) {
         self.pending = pending
         self.path = path
-        self.taker = taker
+        self.consumer = consumer
         self.resumes = resumes
         self.beginning = beginning
         self.output = output
@@ -300,7 +300,7 @@ package struct ArchiveFile: ~Copyable {
         return ArchiveFile(
             pending: nil,
             path: nil,
-            taker: command,
+            consumer: command,
             output: try ArchiveOutput(
                 writing: stream,
                 encryption: encryption,
@@ -322,7 +322,7 @@ package struct ArchiveFile: ~Copyable {
             return ArchiveFile(
                 pending: nil,
                 path: nil,
-                taker: remote,
+                consumer: remote,
                 beginning: beginning,
                 output: try ArchiveOutput(sendingTo: stream, on: operation),
                 identity: identity,
@@ -414,7 +414,7 @@ package struct ArchiveFile: ~Copyable {
 
     /// Gives the file its name, or lets the receiving end see the end of the archive.
     package consuming func commit() throws {
-        try taker?.complete(closing: output)
+        try consumer?.complete(closing: output)
         guard let file = pending.take() else { return }
         do {
             try file.commit()
@@ -431,6 +431,6 @@ package struct ArchiveFile: ~Copyable {
         if let file = pending.take() {
             if resumes { file.leave() } else { file.discard() }
         }
-        return taker?.end(after: error) ?? error
+        return consumer?.end(after: error) ?? error
     }
 }

@@ -107,7 +107,7 @@ extension RemoteArchive {
     }
 }
 
-extension RemoteArchive: ArchiveTaker {
+extension RemoteArchive: ArchiveConsumer {
     func complete(closing output: ArchiveOutput) throws {
         guard let peer = state.withLock({ $0.peer }) else { return }
         output.close()

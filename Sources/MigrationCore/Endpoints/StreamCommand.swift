@@ -2,7 +2,7 @@ internal import MigrationArchive
 internal import MigrationSystem
 
 /// The receiving end of an export, other than a file.
-protocol ArchiveTaker: Sendable {
+protocol ArchiveConsumer: Sendable {
     /// Lets it see the end of the complete archive, and waits until it has ended.
     func complete(closing output: ArchiveOutput) throws
 
@@ -15,7 +15,7 @@ protocol ArchiveTaker: Sendable {
 ///
 /// It belongs to one operation. A command that takes an archive sees its end only if the archive is
 /// whole: otherwise the command is killed first. An operation succeeds only if the command ends with 0.
-package final class StreamCommand: ArchiveTaker {
+package final class StreamCommand: ArchiveConsumer {
     /// The command's text; an export replaces `{bytes}` in it with the estimate of the content's bytes.
     package let text: [UInt8]
 

@@ -8,7 +8,7 @@ struct WindowTests {
         let path: EntryPath
         let kind: ArchiveEntry.Kind
 
-        var share: WindowCutter.Share { WindowCutter.Share(kind, at: path) }
+        var size: WindowCutter.Size { WindowCutter.Size(kind, at: path) }
         var key: WindowKey { WindowKey(kind, at: path) }
 
         /// The key, as the format describes it.
@@ -81,7 +81,7 @@ struct WindowTests {
         var cutter = WindowCutter()
         var windows: [[Entry]] = []
         for entry in entries {
-            if cutter.take(entry.share) { windows.append([]) }
+            if cutter.take(entry.size) { windows.append([]) }
             windows[windows.count - 1].append(entry)
         }
         return windows.map { $0.sorted { $0.key < $1.key } }
@@ -178,7 +178,7 @@ struct WindowTests {
             var cutter = WindowCutter()
             var counts: [Int] = []
             for kind in kinds {
-                if cutter.take(WindowCutter.Share(kind, at: path)) { counts.append(0) }
+                if cutter.take(WindowCutter.Size(kind, at: path)) { counts.append(0) }
                 counts[counts.count - 1] += 1
             }
             return counts
