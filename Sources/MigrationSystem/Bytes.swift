@@ -35,7 +35,75 @@ extension ArraySlice<UInt8> {
 extension Span<UInt8> {
     /// The sum of the bytes.
     package var sum: UInt64 {
-        unsafe withUnsafeBufferPointer { unsafe $0.reduce(0) { $0 &+ UInt64($1) } }
+        unsafe withUnsafeBytes { bytes in
+            let everySecondByte: UInt64 = 0x00FF_00FF_00FF_00FF
+            let everySecondPair: UInt64 = 0x0000_FFFF_0000_FFFF
+            var (sum, start) = (UInt64(0), 0)
+            // So many words overflow none of the four lanes of 16 bits.
+            let wordCount = 64
+            while start + 8 * wordCount <= bytes.count {
+                var lanes: UInt64 = 0
+                for index in 0..<wordCount {
+                    let word = unsafe bytes.loadUnaligned(
+                        fromByteOffset: start + 8 * index,
+                        as: UInt64.self
+                    )
+                    lanes &+= (word & everySecondByte) &+ (word >> 8 & everySecondByte)
+                }
+                lanes = (lanes & everySecondPair) &+ (lanes >> 16 & everySecondPair)
+                sum &+= (lanes & 0xFFFF_FFFF) &+ lanes >> 32
+                start += 8 * wordCount
+            }
+            for index in start..<bytes.count { unsafe sum &+= UInt64(bytes[index]) }
+            return sum
+        }
+    }
+
+    /// Where `byte` comes first; `nil` if it doesn't.
+    package func firstIndex(of byte: UInt8) -> Int? {
+        unsafe withUnsafeBytes { bytes -> Int? in
+            guard let start = unsafe bytes.baseAddress,
+                let place = unsafe memchr(start, CInt(byte), bytes.count)
+            else { return nil }
+            return unsafe UnsafeRawPointer(place) - start
+        }
+    }
+
+    /// How many bytes both begin with.
+    package func commonPrefix(with other: Span<UInt8>) -> Int {
+        let limit = Swift.min(count, other.count)
+        return unsafe withUnsafeBytes { left in
+            unsafe other.withUnsafeBytes { right in
+                var index = 0
+                while index + 8 <= limit {
+                    let word = unsafe left.loadUnaligned(fromByteOffset: index, as: UInt64.self)
+                    let other = unsafe right.loadUnaligned(fromByteOffset: index, as: UInt64.self)
+                    let difference = word ^ other
+                    guard difference == 0 else {
+                        return index + difference.littleEndian.trailingZeroBitCount / 8
+                    }
+                    index += 8
+                }
+                while index < limit, unsafe left[index] == right[index] { index += 1 }
+                return index
+            }
+        }
+    }
+
+    /// The eight bytes from `start` on as a number that compares as they do; missing ones are zeros.
+    package func orderedWord(from start: Int) -> UInt64 {
+        unsafe withUnsafeBytes { bytes in
+            guard start + 8 > bytes.count else {
+                return unsafe UInt64(
+                    bigEndian: bytes.loadUnaligned(fromByteOffset: start, as: UInt64.self)
+                )
+            }
+            var word: UInt64 = 0
+            for index in start..<start + 8 {
+                word = word << 8 | (index < bytes.count ? unsafe UInt64(bytes[index]) : 0)
+            }
+            return word
+        }
     }
 
     /// Whether `other` holds the same bytes.

@@ -388,7 +388,7 @@ package struct DirectoryListing: Sendable {
     /// Reads the names from the start; returns `false` if there are more than `limit`.
     private mutating func read(_ directory: CInt, atMost limit: Int) throws(SystemError) -> Bool {
         guard lseek(directory, 0, SEEK_SET) == 0 else { throw SystemError("lseek") }
-        var buffer = [UInt8](repeating: 0, count: 32 * 1024)
+        var buffer = Self.makeBuffer()
         while ranges.count <= limit {
             let count = try Self.fill(&buffer, from: directory)
             if count == 0 { return true }
@@ -401,7 +401,7 @@ package struct DirectoryListing: Sendable {
     private static func count(_ directory: CInt) throws(SystemError) -> (names: Int, size: Int) {
         guard lseek(directory, 0, SEEK_SET) == 0 else { throw SystemError("lseek") }
         var (names, size) = (0, 0)
-        var buffer = [UInt8](repeating: 0, count: 32 * 1024)
+        var buffer = makeBuffer()
         while true {
             let count = try fill(&buffer, from: directory)
             if count == 0 { return (names, size) }
@@ -410,6 +410,12 @@ package struct DirectoryListing: Sendable {
                 size += name.count + 1
             }
         }
+    }
+
+    /// Makes room for names, which isn't cleared: that would take longer than to list most directories.
+    private static func makeBuffer() -> [UInt8] {
+        let size = 32 * 1024
+        return unsafe [UInt8](unsafeUninitializedCapacity: size) { _, count in count = size }
     }
 
     private static func fill(
@@ -435,10 +441,9 @@ package struct DirectoryListing: Sendable {
         var position = 0
         while position < records.count {
             let length = Int(records[position + 16]) | Int(records[position + 17]) << 8
-            var end = position + 19
-            while records[end] != 0 { end += 1 }
             defer { position += length }
-            let name = records.extracting(position + 19..<end)
+            let padded = records.extracting(position + 19..<position + length)
+            let name = padded.extracting(first: padded.firstIndex(of: 0) ?? padded.count)
             let isSelf = name.count == 1 && name[0] == UInt8(ascii: ".")
             let isParent =
                 name.count == 2 && name[0] == UInt8(ascii: ".") && name[1] == UInt8(ascii: ".")
@@ -450,29 +455,18 @@ package struct DirectoryListing: Sendable {
     private mutating func add(_ name: Span<UInt8>, type: UInt8) {
         let slot = Slot(start: UInt32(bytes.count), count: UInt16(name.count), type: type)
         ranges.append(slot)
-        for index in name.indices { bytes.append(name[index]) }
+        bytes.append(copying: name)
         // Each name ends with a zero byte, so it can be passed to system calls in place.
         bytes.append(0)
     }
 
     private mutating func sort() {
         unsafe bytes.withUnsafeBytes { bytes in
-            ranges.sort { unsafe Self.precedes($0, $1, in: bytes) }
+            guard let names = unsafe bytes.assumingMemoryBound(to: CChar.self).baseAddress else {
+                return
+            }
+            // It compares bytes, whatever the locale.
+            ranges.sort { unsafe strcmp(names + Int($0.start), names + Int($1.start)) < 0 }
         }
-    }
-
-    private static func precedes(
-        _ left: Slot,
-        _ right: Slot,
-        in bytes: UnsafeRawBufferPointer
-    ) -> Bool {
-        let first = unsafe bytes[Int(left.start)...].prefix(Int(left.count))
-        let second = unsafe bytes[Int(right.start)...].prefix(Int(right.count))
-        let order = unsafe memcmp(
-            UnsafeRawBufferPointer(rebasing: first).baseAddress.unsafelyUnwrapped,
-            UnsafeRawBufferPointer(rebasing: second).baseAddress.unsafelyUnwrapped,
-            Int(min(left.count, right.count))
-        )
-        return order == 0 ? left.count < right.count : order < 0
     }
 }
