@@ -120,21 +120,25 @@ extension EntryIndex {
         var likely = keys.map { _ in first }
         for piece in first..<max(last, first) + 1
         where piece > first && flags(of: piece) & Flag.beginsWindow == 0 {
-            guard let key = firstKey(inPiece: piece) else { continue }
-            for index in keys.indices where !(keys[index] < key) { likely[index] = piece }
+            guard let (key, keyPath) = firstKey(inPiece: piece) else { continue }
+            for index in keys.indices where !keys[index].precedes(key, path, keyPath) {
+                likely[index] = piece
+            }
         }
         return likely.enumerated().filter { !likely.prefix($0.offset).contains($0.element) }
             .map(\.element)
     }
 
-    private func firstKey(inPiece piece: Int) -> WindowKey? {
+    private func firstKey(inPiece piece: Int) -> (WindowKey, EntryPath)? {
         guard let path = firstPath(inPiece: piece) else { return nil }
-        return switch bytes[Int(pieces[piece]) + 2] {
-        case 1: WindowKey(.symbolicLink(target: []), at: path)
-        case 2: WindowKey(.file(size: 0), at: path)
-        case 3: WindowKey(.hardLink(target: path), at: path)
-        default: WindowKey(.directory, at: path)
-        }
+        let kind: ArchiveEntry.Kind =
+            switch bytes[Int(pieces[piece]) + 2] {
+            case 1: .symbolicLink(target: [])
+            case 2: .file(size: 0)
+            case 3: .hardLink(target: path)
+            default: .directory
+            }
+        return (WindowKey(kind, at: path), path)
     }
 
     /// Returns the start of the first entry that begins in piece number `piece` or later.
@@ -289,7 +293,7 @@ struct EntryIndexBuilder: Sendable {
         }
     }
 
-    private var order = WindowOrder()
+    private var order: WindowOrder
     private var pieces = Records()
     private var windows = Records()
     private var tables: [EntryIndex.Table] = []
@@ -303,8 +307,11 @@ struct EntryIndexBuilder: Sendable {
     /// The records of large files that are not in a frame yet.
     private var waiting: [UInt8] = []
 
-    /// Adds `entry`, which begins at `offset` from the first piece, after all others; returns whether
-    /// its window may hold it there.
+    /// Begins before the first entry; where entries were put in their order, it need not be checked.
+    init(checksOrder: Bool = true) { order = WindowOrder(checksOrder: checksOrder) }
+
+    /// Adds `entry`, which begins at `offset` from the first piece, after all others; returns whether a
+    /// window may hold it there.
     mutating func add(_ entry: ArchiveEntry, offset: UInt64, place: WindowPlace) -> Bool {
         let (number, rest) = offset.quotientAndRemainder(dividingBy: UInt64(FrameFormat.chunkSize))
         if Int(number) != piece {

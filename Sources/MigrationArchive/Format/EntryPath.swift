@@ -29,7 +29,10 @@ extension EntryPath {
         unsafe bytes.withUnsafeBytes { unsafe hasher.combine(bytes: $0) }
     }
 
-    /// The hash value of the path that has `bytes`.
+    /// A number that equal paths have in this process, and that nobody can foresee.
+    var randomHash: Int { Self.hash(of: bytes[...]) }
+
+    /// The ``randomHash`` of the path that has `bytes`.
     static func hash(of bytes: ArraySlice<UInt8>) -> Int {
         var hasher = Hasher()
         unsafe bytes.withUnsafeBytes { unsafe hasher.combine(bytes: $0) }
@@ -115,20 +118,26 @@ enum PathRules {
         if path.isEmpty { return "the path is empty" }
         if path.count > TarFormat.pathLimit { return "the path is longer than 65,535 bytes" }
         if path.first == UInt8(ascii: "/") { return "the path is absolute" }
-        if path.contains(0) { return "the path holds a zero byte" }
+        let bytes = path.span
+        if bytes.firstIndex(of: 0) != nil { return "the path holds a zero byte" }
         var start = 0
-        for index in 0...path.count where index == path.count || path[index] == UInt8(ascii: "/") {
-            if let violation = violation(ofComponent: path[start..<index]) { return violation }
-            start = index + 1
+        while start <= bytes.count {
+            let rest = bytes.extracting(droppingFirst: start)
+            let component = rest.extracting(
+                first: rest.firstIndex(of: UInt8(ascii: "/")) ?? rest.count
+            )
+            if let violation = violation(ofComponent: component) { return violation }
+            start += component.count + 1
         }
         return nil
     }
 
-    private static func violation(ofComponent component: ArraySlice<UInt8>) -> String? {
+    private static func violation(ofComponent component: Span<UInt8>) -> String? {
+        let dot = UInt8(ascii: ".")
         switch component.count {
         case 0: return "the path has an empty component"
-        case 1 where component.first == UInt8(ascii: "."): return "the path has a '.' component"
-        case 2 where component.allSatisfy { $0 == UInt8(ascii: ".") }:
+        case 1 where component[0] == dot: return "the path has a '.' component"
+        case 2 where component[0] == dot && component[1] == dot:
             return "the path has a '..' component"
         case ...TarFormat.componentLimit: return nil
         default: return "a name in the path is longer than 255 bytes"
@@ -210,20 +219,19 @@ package enum TreeOrder {
 
     /// Whether `left` comes before `right`.
     package static func precedes(_ left: Span<UInt8>, _ right: Span<UInt8>) -> Bool {
-        for index in 0..<min(left.count, right.count) where left[index] != right[index] {
-            if left[index] == slash { return true }
-            return right[index] != slash && left[index] < right[index]
-        }
-        return left.count < right.count
+        let common = left.commonPrefix(with: right)
+        guard common < min(left.count, right.count) else { return left.count < right.count }
+        return precedes(left[common], right[common])
+    }
+
+    private static func precedes(_ left: UInt8, _ right: UInt8) -> Bool {
+        left == slash || right != slash && left < right
     }
 
     /// Whether a walk is done with `left` before it is done with `right`.
     static func isLeft(_ left: Span<UInt8>, before right: Span<UInt8>) -> Bool {
-        let common = min(left.count, right.count)
-        for index in 0..<common where left[index] != right[index] {
-            if left[index] == slash { return true }
-            return right[index] != slash && left[index] < right[index]
-        }
+        let common = left.commonPrefix(with: right)
+        if common < min(left.count, right.count) { return precedes(left[common], right[common]) }
         if left.count == right.count { return false }
         // One path may be that of a directory that contains the other.
         return left.count > right.count
@@ -257,7 +265,7 @@ extension EntryPath {
     package static func treeOrder(of paths: [EntryPath]) -> [Int] {
         guard let first = paths.first else { return [] }
         let prefix = paths.reduce(first.bytes.count) {
-            min($0, $1.commonPrefix(with: first, upTo: $0))
+            min($0, $1.bytes.span.commonPrefix(with: first.bytes.span))
         }
         var items: [(start: UInt64, position: Int)] = []
         items.reserveCapacity(paths.count)
@@ -271,19 +279,8 @@ extension EntryPath {
         return items.map(\.position)
     }
 
-    /// The number of bytes, at most `limit`, that this path and `other` begin with.
-    private func commonPrefix(with other: EntryPath, upTo limit: Int) -> Int {
-        let (left, right) = (bytes.span, other.bytes.span)
-        let end = min(limit, left.count, right.count)
-        var count = 0
-        while count < end, left[count] == right[count] { count += 1 }
-        return count
-    }
-
-    /// The eight bytes at `index` as a number.
-    ///
-    /// It orders paths that are equal up to `index` as the tree does; if it is the same for two paths, the
-    /// paths decide.
+    /// Eight bytes from `index` on as a number that orders paths with the same bytes before `index` as
+    /// the tree does; where it is the same for two paths, the paths decide.
     private func treeStart(from index: Int) -> UInt64 {
         let span = bytes.span
         var start: UInt64 = 0

@@ -1,42 +1,26 @@
-/// The place of an entry in its window.
-///
-/// Similar entries lie next to each other, so that they compress well.
+internal import MigrationSystem
+
+/// The place of an entry in its window, which puts like beside like so that it compresses well.
 ///
 /// Symbolic links come first, then files, then hard links, then directories, the deepest first: so
 /// every hard link follows its target, and every directory follows its content. Within a kind,
 /// entries are in the order of their extensions, then of their names, then of their whole paths, each
 /// compared as bytes.
-package struct WindowKey: Comparable, Sendable {
+///
+/// A key is without its path, so that copying it counts no references.
+package struct WindowKey: Sendable {
     private enum Group: UInt32 {
         case symbolicLink = 0, file, hardLink, directory
     }
 
-    /// The few bytes that decide most comparisons; copying them counts no references.
-    package struct Start: Equatable, Sendable {
-        /// The kind, and for a directory the inverse of its depth.
-        fileprivate let group: UInt32
-        /// The first bytes of the extension and of the name.
-        fileprivate let extensionStart: UInt64
-        fileprivate let nameStart: UInt64
-
-        /// Whether its key comes before that of `other`; `nil` where the starts don't decide it.
-        package func precedes(_ other: Start) -> Bool? {
-            if group != other.group { return group < other.group }
-            if extensionStart != other.extensionStart {
-                return extensionStart < other.extensionStart
-            }
-            // Equal starts decide nothing if an extension may continue after them.
-            if extensionStart & 0xFF != 0 || nameStart == other.nameStart { return nil }
-            return nameStart < other.nameStart
-        }
-    }
-
-    /// The beginning of the key.
-    package let start: Start
-    private let path: EntryPath
+    /// The kind, and for a directory how deep it does not lie.
+    private let group: UInt32
     /// Where the name and its extension begin in the path.
-    private let nameOffset: Int
-    private let extensionOffset: Int
+    private let nameOffset: UInt32
+    private let extensionOffset: UInt32
+    /// The first bytes of the extension and of the name, which decide most comparisons.
+    private let extensionStart: UInt64
+    private let nameStart: (UInt64, UInt64)
 
     /// Makes the key of an entry of `kind` at `path`.
     package init(_ kind: ArchiveEntry.Kind, at path: EntryPath) {
@@ -48,53 +32,57 @@ package struct WindowKey: Comparable, Sendable {
             case .directory: .directory
             }
         let depth = group == .directory ? path.bytes.count { $0 == UInt8(ascii: "/") } : 0
-        self.path = path
-        let name = path.lastComponent
-        let end = Self.fileExtension(of: name)
-        nameOffset = path.bytes.count - name.count
-        extensionOffset = path.bytes.count - end.count
-        start = Start(
-            group: group.rawValue << 16 | UInt32(max(0, TarFormat.pathLimit - depth)),
-            extensionStart: Self.start(of: end),
-            nameStart: Self.start(of: name)
-        )
+        self.group = group.rawValue << 16 | UInt32(max(0, TarFormat.pathLimit - depth))
+        let bytes = path.bytes.span
+        let (name, end) = Self.offsets(in: bytes)
+        (nameOffset, extensionOffset) = (UInt32(name), UInt32(end))
+        extensionStart = bytes.orderedWord(from: end)
+        nameStart = (bytes.orderedWord(from: name), bytes.orderedWord(from: name + 8))
     }
 
-    package static func < (left: WindowKey, right: WindowKey) -> Bool {
-        if let precedes = left.start.precedes(right.start) { return precedes }
-        let (leftPath, rightPath) = (left.path.bytes.span, right.path.bytes.span)
-        return precedes(
-            leftPath.extracting(droppingFirst: left.extensionOffset),
-            rightPath.extracting(droppingFirst: right.extensionOffset)
-        )
-            ?? precedes(
-                leftPath.extracting(droppingFirst: left.nameOffset),
-                rightPath.extracting(droppingFirst: right.nameOffset)
-            ) ?? precedes(leftPath, rightPath) ?? false
-    }
-
-    /// The bytes after the last dot, if that isn't the first byte of the name.
-    private static func fileExtension(of name: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
-        guard let dot = name.lastIndex(of: UInt8(ascii: ".")), dot > name.startIndex else {
-            return []
+    /// Where the name begins, and the bytes behind its last dot, which is not the first byte of the name.
+    private static func offsets(in path: Span<UInt8>) -> (name: Int, extension: Int) {
+        var (name, dot) = (path.count, -1)
+        while name > 0, path[name - 1] != UInt8(ascii: "/") {
+            name -= 1
+            if dot < 0, path[name] == UInt8(ascii: ".") { dot = name }
         }
-        return name[(dot + 1)...]
+        return (name, dot > name ? dot + 1 : path.count)
+    }
+
+    /// Whether the entry of this key, which is at `path`, comes before that of `other`, which is at `otherPath`.
+    package func precedes(_ other: WindowKey, _ path: EntryPath, _ otherPath: EntryPath) -> Bool {
+        precedes(other) ?? isBefore(other, path.bytes.span, otherPath.bytes.span)
+    }
+
+    /// The same without the paths; `nil` where only they decide it.
+    package func precedes(_ other: WindowKey) -> Bool? {
+        if group != other.group { return group < other.group }
+        if extensionStart != other.extensionStart { return extensionStart < other.extensionStart }
+        // Equal starts decide nothing where an extension may go on behind them.
+        if extensionStart & 0xFF != 0 || nameStart == other.nameStart { return nil }
+        return nameStart < other.nameStart
+    }
+
+    private func isBefore(
+        _ other: WindowKey,
+        _ path: Span<UInt8>,
+        _ otherPath: Span<UInt8>
+    ) -> Bool {
+        Self.precedes(
+            path.extracting(droppingFirst: Int(extensionOffset)),
+            otherPath.extracting(droppingFirst: Int(other.extensionOffset))
+        )
+            ?? Self.precedes(
+                path.extracting(droppingFirst: Int(nameOffset)),
+                otherPath.extracting(droppingFirst: Int(other.nameOffset))
+            ) ?? Self.precedes(path, otherPath) ?? false
     }
 
     /// Whether `left` comes before `right`; `nil` if they are equal.
     private static func precedes(_ left: Span<UInt8>, _ right: Span<UInt8>) -> Bool? {
-        for index in 0..<min(left.count, right.count) where left[index] != right[index] {
-            return left[index] < right[index]
-        }
+        let common = left.commonPrefix(with: right)
+        if common < min(left.count, right.count) { return left[common] < right[common] }
         return left.count == right.count ? nil : left.count < right.count
-    }
-
-    private static let startSize = 8
-
-    /// The first bytes as a number that compares as they do: no path holds a zero byte.
-    private static func start(of bytes: ArraySlice<UInt8>) -> UInt64 {
-        var start: UInt64 = 0
-        for byte in bytes.prefix(startSize) { start = start << 8 | UInt64(byte) }
-        return start << (8 * UInt64(startSize - min(startSize, bytes.count)))
     }
 }

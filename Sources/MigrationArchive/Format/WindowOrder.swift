@@ -5,12 +5,38 @@
 package struct WindowOrder: Sendable {
     /// The bounds of a window: its first and last entry in tree order.
     private struct Window {
-        var size = WindowCutter.Size()
-        var lastKey: WindowKey
+        var share: WindowCutter.Share
+        /// The entry that was taken last.
+        var previous: (key: WindowKey, path: EntryPath)?
         var first: EntryPath
         var firstSize: WindowCutter.Size
         var last: EntryPath
+
+        init(_ share: WindowCutter.Share, at path: EntryPath) {
+            (self.share, firstShare) = (share, share)
+            (first, last) = (path, path)
+        }
+
+        /// Takes an entry; returns whether the window has room for it.
+        mutating func take(_ share: WindowCutter.Share, at path: EntryPath) -> Bool {
+            self.share = self.share + share
+            if path.isLeft(before: first) {
+                (first, firstShare) = (path, share)
+            } else if last.isLeft(before: path) {
+                last = path
+            }
+            return self.share.fits
+        }
+
+        /// Takes the key of an entry; returns whether it comes after that of the entry before it.
+        mutating func take(_ key: WindowKey, of path: EntryPath) -> Bool {
+            defer { previous = (key, path) }
+            return previous.map { $0.key.precedes(key, $0.path, path) } ?? true
+        }
     }
+
+    /// Whether entries are compared with those before them.
+    private let checksOrder: Bool
 
     private var previous: Window?
     private var current: Window?
@@ -18,8 +44,8 @@ package struct WindowOrder: Sendable {
     private var isCutGreedily = true
     private var holdsOneEntryEach = true
 
-    /// Begins before the first entry.
-    package init() {}
+    /// Begins before the first entry; of entries that were put in their order, it need not be checked.
+    package init(checksOrder: Bool = true) { self.checksOrder = checksOrder }
 
     /// Adds the next entry; returns whether its window may hold it at this place.
     package mutating func take(
@@ -27,30 +53,18 @@ package struct WindowOrder: Sendable {
         at path: EntryPath,
         place: WindowPlace
     ) -> Bool {
-        let size = WindowCutter.Size(kind, at: path)
-        let key = WindowKey(kind, at: path)
+        let share = WindowCutter.Share(kind, at: path)
+        var hasRoom: Bool?
         if place == .first {
             endWindow()
-            current = Window(
-                size: size,
-                lastKey: key,
-                first: path,
-                firstSize: size,
-                last: path
-            )
-            return true
+            current = Window(share, at: path)
+            hasRoom = true
+        } else {
+            hasRoom = current?.take(share, at: path)
         }
-        guard var window = current.take() else { return false }
-        let isInOrder = window.lastKey < key
-        window.lastKey = key
-        window.size = window.size + size
-        if path.isLeft(before: window.first) {
-            (window.first, window.firstSize) = (path, size)
-        } else if window.last.isLeft(before: path) {
-            window.last = path
-        }
-        current = window
-        return isInOrder && window.size.fits
+        guard let hasRoom, checksOrder else { return hasRoom ?? false }
+        let isInOrder = current?.take(WindowKey(kind, at: path), of: path) ?? false
+        return hasRoom && isInOrder
     }
 
     /// The path that a walk leaves first of those in the window, so far.

@@ -690,7 +690,7 @@ extension ArchiveWriter {
         of window: any EntryWindow,
         _ place: WindowPlace
     ) {
-        entries.begin(index, of: window, at: chunk.count)
+        entries.begin(entry, at: index, of: window, from: chunk.count)
         chunk.marks?.append(EntryMark(of: entry, place))
     }
 

@@ -64,6 +64,7 @@ struct PieceEntries {
         let index: Int
         /// Where its headers begin in the piece.
         let start: Int
+        let isDirectory: Bool
     }
 
     private struct Part {
@@ -92,9 +93,21 @@ struct PieceEntries {
     /// Where to lay out entries again if one of them has unexpected attributes.
     var start: LayoutPlace?
 
-    /// Adds the entry at `index` of `window`, whose headers begin at `start`.
-    mutating func begin(_ index: Int, of window: any EntryWindow, at start: Int) {
-        begun.append(Entry(window: number(of: window), index: index, start: start))
+    /// Adds `entry`, which is at `index` of `window` and whose headers begin at `start`.
+    mutating func begin(
+        _ entry: ArchiveEntry,
+        at index: Int,
+        of window: any EntryWindow,
+        from start: Int
+    ) {
+        begun.append(
+            Entry(
+                window: number(of: window),
+                index: index,
+                start: start,
+                isDirectory: entry.kind.isDirectory
+            )
+        )
     }
 
     /// Adds a part of the entry at `index` of `window`, which is read when the piece is made.
@@ -148,8 +161,7 @@ struct PieceEntries {
     }
 
     private func forEachUncheckedDirectory() throws {
-        for entry in begun[checkedCount...]
-        where windows[entry.window].entry(at: entry.index).kind == .directory {
+        for entry in begun[checkedCount...] where entry.isDirectory {
             try windows[entry.window].checkDirectory(at: entry.index)
         }
     }

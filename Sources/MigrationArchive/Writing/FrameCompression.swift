@@ -226,7 +226,7 @@ private final class FrameWriter: @unchecked Sendable {
     /// Where the kept frames end.
     private var end: UInt64
     private var index: ArchiveIndex
-    private var entryIndex = EntryIndexBuilder()
+    private var entryIndex = EntryIndexBuilder(checksOrder: false)
     private(set) var totals = ArchiveTotals()
     private(set) var streamBytes: UInt64 = 0
     private(set) var compressedStreamBytes: UInt64 = 0

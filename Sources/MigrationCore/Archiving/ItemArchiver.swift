@@ -77,8 +77,8 @@ extension ItemArchiver {
         try root?.checkIsUnchanged()
     }
 
-    private func write(_ window: [WindowItem]) throws {
-        if window.isEmpty { return }
+    private func write(_ window: OrderedItems?) throws {
+        guard let window else { return }
         try writer.append(ItemWindow(window, entries.attributes))
     }
 }

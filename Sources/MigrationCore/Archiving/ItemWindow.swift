@@ -3,17 +3,17 @@ internal import MigrationSystem
 
 /// The items of a window in their order, read by the threads that make its pieces.
 final class ItemWindow: EntryWindow {
-    private let items: [WindowItem]
+    private let items: OrderedItems
     private let reader: AttributeReader
     /// Whether the entries have all attributes that the archive holds.
     private let knowsAttributes: Bool
 
     /// Makes a window of items whose attributes are not known yet.
-    convenience init(_ items: [WindowItem], _ reader: AttributeReader) {
+    convenience init(_ items: OrderedItems, _ reader: AttributeReader) {
         self.init(items, reader, knowsAttributes: false)
     }
 
-    private init(_ items: [WindowItem], _ reader: AttributeReader, knowsAttributes: Bool) {
+    private init(_ items: OrderedItems, _ reader: AttributeReader, knowsAttributes: Bool) {
         (self.items, self.reader, self.knowsAttributes) = (items, reader, knowsAttributes)
     }
 
@@ -22,7 +22,7 @@ final class ItemWindow: EntryWindow {
     func entry(at index: Int) -> ArchiveEntry { items[index].entry }
 
     func isRead(at index: Int) -> Bool {
-        items[index].source != nil && !(knowsAttributes && items[index].entry.kind == .directory)
+        items[index].source != nil && !(knowsAttributes && items[index].entry.kind.isDirectory)
     }
 
     func read(
@@ -30,27 +30,25 @@ final class ItemWindow: EntryWindow {
         ofEntryAt index: Int,
         into bytes: inout [UInt8]
     ) throws -> [[UInt8]] {
-        // Copied once: each copy changes a reference count that other threads change too.
-        let item = items[index]
-        guard let source = item.source else { return [] }
+        guard let source = items[index].source else { return [] }
         var attributes: FileAttributes?
         let isSame: Bool
         do throws(SystemError) {
-            let file = try item.open(source)
+            let file = try items[index].open(source)
             if part.isFirst, !knowsAttributes {
                 attributes = try FileAttributes(of: file, holding: reader.extra)
             }
             let filling = file.fill(part.place, of: &bytes, from: part.offset)
             // It is the file that the walk saw, and hasn't changed since.
             let isUnchanged =
-                item.entry.kind == .directory
+                items[index].entry.kind.isDirectory
                 ? true : try file.status().isUnchanged(since: source.status)
             // The item that took its place may be of a kind that can't be read like this.
             isSame = isUnchanged ? try filling.get() : false
         } catch {
-            throw item.failure(error)
+            throw items[index].failure(error)
         }
-        guard isSame else { throw SourceItem.changed(item.entry.path.bytes) }
+        guard isSame else { throw SourceItem.changed(items[index].entry.path.bytes) }
         guard let attributes else { return [] }
         guard attributes.carried.isEmpty else { throw UnexpectedAttributes() }
         return attributes.others

@@ -6,46 +6,53 @@ struct WindowFiller {
     private var cutter = WindowCutter()
     private var items: [WindowItem] = []
 
-    /// Adds an item; if the window has no room for it, ends the window and returns its items in their order.
-    mutating func add(_ item: WindowItem) -> [WindowItem] {
-        let size = WindowCutter.Size(item.entry.kind, at: item.entry.path)
-        let full = cutter.take(size) ? takeItems() : []
+    /// Adds an item; returns the items of the window before if it has no room for it.
+    mutating func add(_ item: WindowItem) -> OrderedItems? {
+        let share = WindowCutter.Share(item.entry.kind, at: item.entry.path)
+        let full = cutter.take(share) ? takeItems() : nil
         items.append(item)
         return full
     }
 
-    /// Ends the window; returns its items in their order.
-    mutating func takeAll() -> [WindowItem] {
+    /// Ends the window; returns its items.
+    mutating func takeAll() -> OrderedItems? {
         cutter = WindowCutter()
         return takeItems()
     }
 
-    private mutating func takeItems() -> [WindowItem] {
-        let keys = items.map { WindowKey($0.entry.kind, at: $0.entry.path) }
-        var order = keys.enumerated().map { (index: $0.offset, start: $0.element.start) }
-        order.sort { left, right in
-            left.start.precedes(right.start) ?? (keys[left.index] < keys[right.index])
-        }
-        items.arrange(in: order.map(\.index))
+    private mutating func takeItems() -> OrderedItems? {
+        if items.isEmpty { return nil }
         defer { items = [] }
-        return items
+        return OrderedItems(items)
     }
 }
 
-extension [WindowItem] {
-    /// Moves each item to its place in `order`, without a copy: a window takes two megabytes.
-    fileprivate mutating func arrange(in order: [Int]) {
-        var order = order
-        for start in order.indices {
-            var place = start
-            while order[place] != start {
-                let next = order[place]
-                swapAt(place, next)
-                order[place] = place
-                place = next
-            }
-            order[place] = place
+/// The items of a window in their order.
+///
+/// They stay where they are: a window has two megabytes.
+struct OrderedItems: Sendable {
+    private var items: [WindowItem]
+    private let order: [Int32]
+
+    init(_ items: [WindowItem]) {
+        let keys = items.map { WindowKey($0.entry.kind, at: $0.entry.path) }
+        self.items = items
+        order = items.indices.map { Int32($0) }.sorted { left, right in
+            let (left, right) = (Int(left), Int(right))
+            return keys[left].precedes(keys[right])
+                ?? keys[left].precedes(
+                    keys[right],
+                    items[left].entry.path,
+                    items[right].entry.path
+                )
         }
+    }
+
+    var count: Int { items.count }
+
+    subscript(index: Int) -> WindowItem {
+        _read { yield items[Int(order[index])] }
+        _modify { yield &items[Int(order[index])] }
     }
 }
 

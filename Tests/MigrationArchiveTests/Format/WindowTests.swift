@@ -11,6 +11,10 @@ struct WindowTests {
         var size: WindowCutter.Size { WindowCutter.Size(kind, at: path) }
         var key: WindowKey { WindowKey(kind, at: path) }
 
+        static func < (left: Entry, right: Entry) -> Bool {
+            left.key.precedes(right.key, left.path, right.path)
+        }
+
         /// The key, as the format describes it.
         var description: [[UInt8]] {
             let name = [UInt8](path.lastComponent)
@@ -84,7 +88,7 @@ struct WindowTests {
             if cutter.take(entry.size) { windows.append([]) }
             windows[windows.count - 1].append(entry)
         }
-        return windows.map { $0.sorted { $0.key < $1.key } }
+        return windows.map { $0.sorted(by: <) }
     }
 
     /// Whether windows may hold the entries in this order; and whether they are in tree order.
@@ -118,13 +122,13 @@ struct WindowTests {
         for seed in 0..<1000 as Range<UInt64> {
             var tree = Tree(seed: seed)
             let entries = tree.entries.shuffled(using: &tree.random).prefix(20)
-            let keys = entries.map { ($0.key, $0.description) }
+            let described = entries.map { ($0, $0.description) }
             var differing = 0
-            for (key, description) in keys {
-                for (other, described) in keys {
+            for (entry, description) in described {
+                for (other, described) in described {
                     let place = zip(description, described).first { $0 != $1 }
                     let expected = place.map { $0.lexicographicallyPrecedes($1) } ?? false
-                    if (key < other) != expected { differing += 1 }
+                    if (entry < other) != expected { differing += 1 }
                 }
             }
             #expect(differing == 0, "\(seed)")
