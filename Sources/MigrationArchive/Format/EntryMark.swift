@@ -24,7 +24,8 @@ struct EntryMark: Hashable, Sendable {
 
     private static let firstInWindow: UInt32 = 1 << 31
 
-    private var nanoseconds: UInt32 { rawValue & ~Self.firstInWindow }
+    /// The nanoseconds of the modification time.
+    var nanoseconds: UInt32 { rawValue & ~Self.firstInWindow }
 
     /// Where in its window the entry lies.
     var place: WindowPlace { rawValue & Self.firstInWindow != 0 ? .first : .further }

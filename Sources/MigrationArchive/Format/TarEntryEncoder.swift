@@ -14,48 +14,73 @@ struct TarEntryEncoder {
 
     /// Appends the headers of `entry` to `output`, in whole blocks.
     func encode(_ entry: ArchiveEntry, to output: inout [UInt8]) throws(Unrepresentable) {
-        let name = Self.storedName(of: entry)
-        let link = Self.linkName(of: entry)
-        let split = Self.splitName(name)
-        let linkFits = link.count <= 100 && Self.isPlain(link)
-        let sizeFits = entry.contentSize <= TarFormat.largestOctal
-        let seconds = Self.ustarTime(entry.modificationTime)
-        let ownerFits = Self.fits(entry.owner?.user) && Self.fits(entry.owner?.group)
-        let isPlain = split != nil && linkFits && sizeFits && seconds != nil && ownerFits
-        if !isPlain || !entry.extendedAttributes.isEmpty {
+        let fields = Fields(of: entry)
+        if fields.needRecords(for: entry) {
             try appendExtended(TypeFlag.extendedHeader, to: &output) { output in
-                if split == nil && !Self.isUTF8(name) || !linkFits && !Self.isUTF8(link) {
-                    PaxRecords.append(
-                        key: PaxKey.headerCharacterSet,
-                        value: Self.binary,
-                        to: &output
-                    )
-                }
-                if split == nil { PaxRecords.append(key: PaxKey.path, value: name, to: &output) }
-                if !linkFits { PaxRecords.append(key: PaxKey.linkPath, value: link, to: &output) }
-                Self.appendNumbers(
-                    of: entry,
-                    sizeFits: sizeFits,
-                    seconds: seconds,
-                    to: &output
-                )
-                Self.append(entry.extendedAttributes, to: &output)
+                fields.appendRecords(for: entry, to: &output)
             }
         }
-        let header = UstarBlock(
-            name: split?.name ?? Self.placeholder(for: name)[...],
-            prefix: split?.prefix ?? [],
-            permissions: entry.permissions,
-            size: sizeFits ? entry.contentSize : 0,
-            modificationTime: seconds ?? Self.clampedTime(entry.modificationTime),
-            typeFlag: Self.typeFlag(of: entry.kind),
-            linkName: linkFits ? link : Self.placeholder(for: link),
-            owner: FileOwner(
-                user: Self.field(entry.owner?.user),
-                group: Self.field(entry.owner?.group)
+        output.append(block: fields.block(of: entry))
+    }
+
+    /// Whether the headers of `entry` are `block` and nothing else.
+    func isEncoded(_ entry: ArchiveEntry, as block: Span<UInt8>) -> Bool {
+        let fields = Fields(of: entry)
+        if fields.needRecords(for: entry) { return false }
+        let expected = fields.block(of: entry)
+        return expected.bytes.span.isEqual(to: block)
+    }
+
+    /// What goes into the fields of an entry's header, and what doesn't.
+    private struct Fields: ~Copyable {
+        private let name: [UInt8]
+        private let link: [UInt8]
+        /// Where the name is cut in two; `nil` if it doesn't fit.
+        private let cut: Int?
+        private let linkFits: Bool
+        private let sizeFits: Bool
+        private let seconds: UInt64?
+
+        init(of entry: ArchiveEntry) {
+            name = storedName(of: entry)
+            link = linkName(of: entry)
+            cut = cutOfName(name)
+            linkFits = link.isEmpty || link.count <= 100 && isPlain(link)
+            sizeFits = entry.contentSize <= TarFormat.largestOctal
+            seconds = ustarTime(entry.modificationTime)
+        }
+
+        /// Whether an extended header has to carry something.
+        func needRecords(for entry: ArchiveEntry) -> Bool {
+            cut == nil || !linkFits || !sizeFits || seconds == nil || !fits(entry.owner?.user)
+                || !fits(entry.owner?.group) || !entry.extendedAttributes.isEmpty
+        }
+
+        func appendRecords(for entry: ArchiveEntry, to output: inout [UInt8]) {
+            if cut == nil && !isUTF8(name) || !linkFits && !isUTF8(link) {
+                PaxRecords.append(key: PaxKey.headerCharacterSet, value: binary, to: &output)
+            }
+            if cut == nil { PaxRecords.append(key: PaxKey.path, value: name, to: &output) }
+            if !linkFits { PaxRecords.append(key: PaxKey.linkPath, value: link, to: &output) }
+            appendNumbers(of: entry, sizeFits: sizeFits, seconds: seconds, to: &output)
+            append(entry.extendedAttributes, to: &output)
+        }
+
+        func block(of entry: ArchiveEntry) -> UstarBlock {
+            UstarBlock(
+                name: cut.map { $0 == 0 ? name[...] : name[($0 + 1)...] }
+                    ?? placeholder(for: name)[...],
+                prefix: name[..<(cut ?? 0)],
+                permissions: entry.permissions,
+                size: sizeFits ? entry.contentSize : 0,
+                modificationTime: seconds ?? clampedTime(entry.modificationTime),
+                typeFlag: typeFlag(of: entry.kind),
+                linkName: linkFits ? link[...] : placeholder(for: link)[...],
+                owner: entry.owner.map {
+                    FileOwner(user: field($0.user), group: field($0.group))
+                }
             )
-        )
-        output.append(block: header)
+        }
     }
 
     private static func appendNumbers(
@@ -120,13 +145,13 @@ struct TarEntryEncoder {
         output.append(contentsOf: repeatElement(0, count: TarFormat.padded(count) - count))
         let isGlobal = typeFlag == TypeFlag.globalHeader
         let header = UstarBlock(
-            name: isGlobal ? Self.globalHeaderName : Self.extendedHeaderName,
-            prefix: EmptyCollection(),
+            name: (isGlobal ? Self.globalHeaderName : Self.extendedHeaderName)[...],
+            prefix: [],
             permissions: 0o644,
             size: UInt64(count),
             modificationTime: 0,
             typeFlag: typeFlag,
-            linkName: EmptyCollection()
+            linkName: []
         )
         output.replaceBlock(at: start, with: header)
     }
@@ -160,16 +185,14 @@ extension TarEntryEncoder {
         }
     }
 
-    /// Splits a name over ustar's two fields at the first slash that leaves both short enough.
-    private static func splitName(
-        _ name: [UInt8]
-    ) -> (prefix: ArraySlice<UInt8>, name: ArraySlice<UInt8>)? {
+    /// The first slash that leaves ustar's two fields for a name short enough; 0 for a name that needs only one.
+    private static func cutOfName(_ name: [UInt8]) -> Int? {
         guard isPlain(name) else { return nil }
-        if name.count <= 100 { return ([], name[...]) }
+        if name.count <= 100 { return 0 }
         guard name.count <= 256 else { return nil }
         for index in (name.count - 101)..<min(156, name.count - 1)
         where index > 0 && name[index] == UInt8(ascii: "/") {
-            return (name[..<index], name[(index + 1)...])
+            return index
         }
         return nil
     }

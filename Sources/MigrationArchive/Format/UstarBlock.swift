@@ -46,48 +46,47 @@ package struct UstarBlock {
 // MARK: - Writing fields
 
 extension UstarBlock {
+    /// What all headers have in common.
+    private static let form: UstarBlock = {
+        var form = UstarBlock()
+        var span = form.bytes.mutableSpan
+        span.copy([UInt8]("ustar\u{0}00".utf8).span, to: Field.magic.lowerBound)
+        for field in [Field.userID, Field.groupID, Field.deviceMajor, Field.deviceMinor] {
+            setOctal(0, at: field, in: &span)
+        }
+        for index in Field.checksum { span[index] = UInt8(ascii: " ") }
+        return form
+    }()
+
     /// Makes a header of the ustar format with no user and no group name; the owner is root where `owner`
     /// is not given.
     package init(
-        name: some Collection<UInt8>,
-        prefix: some Collection<UInt8>,
+        name: ArraySlice<UInt8>,
+        prefix: ArraySlice<UInt8>,
         permissions: UInt16,
         size: UInt64,
         modificationTime: UInt64,
         typeFlag: UInt8,
-        linkName: some Collection<UInt8>,
-        owner: FileOwner = FileOwner(user: 0, group: 0)
+        linkName: ArraySlice<UInt8>,
+        owner: FileOwner? = nil
     ) {
+        self = Self.form
         var span = bytes.mutableSpan
-        Self.set(name, at: Field.name, in: &span)
+        span.copy(name.span, to: Field.name.lowerBound)
         Self.setOctal(UInt64(permissions), at: Field.mode, in: &span)
-        Self.setOctal(UInt64(owner.user), at: Field.userID, in: &span)
-        Self.setOctal(UInt64(owner.group), at: Field.groupID, in: &span)
+        if let owner {
+            Self.setOctal(UInt64(owner.user), at: Field.userID, in: &span)
+            Self.setOctal(UInt64(owner.group), at: Field.groupID, in: &span)
+        }
         Self.setOctal(size, at: Field.size, in: &span)
         Self.setOctal(modificationTime, at: Field.modificationTime, in: &span)
         span[Field.typeFlag] = typeFlag
-        Self.set(linkName, at: Field.linkName, in: &span)
-        Self.set("ustar".utf8, at: Field.magic, in: &span)
-        Self.set("00".utf8, at: Field.version, in: &span)
-        Self.setOctal(0, at: Field.deviceMajor, in: &span)
-        Self.setOctal(0, at: Field.deviceMinor, in: &span)
-        Self.set(prefix, at: Field.prefix, in: &span)
+        span.copy(linkName.span, to: Field.linkName.lowerBound)
+        span.copy(prefix.span, to: Field.prefix.lowerBound)
         Self.setChecksum(in: &span)
     }
 
-    private static func set(
-        _ value: some Collection<UInt8>,
-        at field: Range<Int>,
-        in span: inout MutableSpan<UInt8>
-    ) {
-        var index = field.lowerBound
-        for byte in value {
-            span[index] = byte
-            index &+= 1
-        }
-    }
-
-    /// Writes digits that fill the field except for its last byte, which stays zero.
+    /// Writes digits that fill the field but for its last byte, which stays zero.
     private static func setOctal(
         _ value: UInt64,
         at field: Range<Int>,
@@ -102,10 +101,9 @@ extension UstarBlock {
         }
     }
 
-    /// Writes six digits, a zero and a space.
+    /// Writes six digits, a zero and a space, where all are spaces so far.
     private static func setChecksum(in span: inout MutableSpan<UInt8>) {
         let field = Field.checksum
-        for index in field { span[index] = UInt8(ascii: " ") }
         let sum = span.span.sum
         setOctal(sum, at: field.lowerBound..<field.upperBound - 1, in: &span)
         span[field.upperBound - 2] = 0
@@ -139,12 +137,13 @@ extension UstarBlock {
     }
 
     /// The bytes of a text field up to its first zero.
-    package func text(at field: Range<Int>) -> [UInt8] {
-        let span = bytes.span
-        var end = field.lowerBound
-        while end < field.upperBound, span[end] != 0 { end += 1 }
+    package func text(at field: Range<Int>) -> [UInt8] { Self.text(at: field, of: bytes.span) }
+
+    /// The bytes of a text field of `block` up to its first zero.
+    static func text(at field: Range<Int>, of block: Span<UInt8>) -> [UInt8] {
+        let field = block.extracting(field)
         var value: [UInt8] = []
-        value.append(copying: span.extracting(field.lowerBound..<end))
+        value.append(copying: field.extracting(first: field.firstIndex(of: 0) ?? field.count))
         return value
     }
 
@@ -155,25 +154,35 @@ extension UstarBlock {
     ///
     /// The result is `nil` if it isn't a number. Everything after the digits must be blank, or only the first byte if `thenBlank` is `false`.
     func octal(at field: Range<Int>, thenBlank: Bool = true) -> UInt64? {
+        let span = bytes.span
         var index = field.lowerBound
-        while index < field.upperBound, bytes[index] == UInt8(ascii: " ") { index += 1 }
+        while index < field.upperBound, span[index] == UInt8(ascii: " ") { index += 1 }
         var value: UInt64 = 0
         while index < field.upperBound {
-            let digit = bytes[index] &- UInt8(ascii: "0")
+            let digit = span[index] &- UInt8(ascii: "0")
             if digit > 7 { break }
             guard value >> 61 == 0 else { return nil }
             value = value << 3 | UInt64(digit)
             index += 1
         }
         while index < field.upperBound {
-            guard bytes[index] == 0 || bytes[index] == UInt8(ascii: " ") else { return nil }
+            guard span[index] == 0 || span[index] == UInt8(ascii: " ") else { return nil }
             if !thenBlank { break }
             index += 1
         }
         return value
     }
 
-    /// A number in octal or, with its first bit set, in base 256; `nil` if it isn't a number, or is too large.
+    /// The number of octal digits that fill a field of `block` but for its last byte; some number where there are none.
+    static func digits(at field: Range<Int>, of block: Span<UInt8>) -> UInt64 {
+        var value: UInt64 = 0
+        for index in field.lowerBound..<field.upperBound - 1 {
+            value = value << 3 | UInt64(block[index] & 7)
+        }
+        return value
+    }
+
+    /// A number in octal or, with its first bit set, in base 256; `nil` if it is not one or too large.
     package func number(at field: Range<Int>) -> Int64? {
         let first = bytes[field.lowerBound]
         guard first & 0x80 != 0 else {

@@ -5,27 +5,27 @@
 package struct WindowOrder: Sendable {
     /// The bounds of a window: its first and last entry in tree order.
     private struct Window {
-        var share: WindowCutter.Share
+        var size: WindowCutter.Size
         /// The entry that was taken last.
         var previous: (key: WindowKey, path: EntryPath)?
         var first: EntryPath
         var firstSize: WindowCutter.Size
         var last: EntryPath
 
-        init(_ share: WindowCutter.Share, at path: EntryPath) {
-            (self.share, firstShare) = (share, share)
+        init(_ size: WindowCutter.Size, at path: EntryPath) {
+            (self.size, firstSize) = (size, size)
             (first, last) = (path, path)
         }
 
         /// Takes an entry; returns whether the window has room for it.
-        mutating func take(_ share: WindowCutter.Share, at path: EntryPath) -> Bool {
-            self.share = self.share + share
+        mutating func take(_ size: WindowCutter.Size, at path: EntryPath) -> Bool {
+            self.size = self.size + size
             if path.isLeft(before: first) {
-                (first, firstShare) = (path, share)
+                (first, firstSize) = (path, size)
             } else if last.isLeft(before: path) {
                 last = path
             }
-            return self.share.fits
+            return self.size.fits
         }
 
         /// Takes the key of an entry; returns whether it comes after that of the entry before it.
@@ -53,14 +53,14 @@ package struct WindowOrder: Sendable {
         at path: EntryPath,
         place: WindowPlace
     ) -> Bool {
-        let share = WindowCutter.Share(kind, at: path)
+        let size = WindowCutter.Size(kind, at: path)
         var hasRoom: Bool?
         if place == .first {
             endWindow()
-            current = Window(share, at: path)
+            current = Window(size, at: path)
             hasRoom = true
         } else {
-            hasRoom = current?.take(share, at: path)
+            hasRoom = current?.take(size, at: path)
         }
         guard let hasRoom, checksOrder else { return hasRoom ?? false }
         let isInOrder = current?.take(WindowKey(kind, at: path), of: path) ?? false

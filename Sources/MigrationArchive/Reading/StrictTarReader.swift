@@ -24,8 +24,8 @@ final class StrictTarReader: EntryReader {
     private(set) var entryOffset: UInt64 = 0
     /// Where in its window the current entry lies.
     private(set) var place = WindowPlace.first
-    /// Hashes of the window's paths.
-    private var paths: Set<Int> = []
+    /// The window's paths.
+    private var paths = RecentPaths()
     private var isInWindow = true
     var storedSize: UInt64 { current?.contentSize ?? 0 }
 
@@ -84,6 +84,7 @@ final class StrictTarReader: EntryReader {
 
     /// Reads the headers of the entry at `offset`, where the stream stands; `nil` at the end mark.
     private func readEntry(at offset: UInt64) throws -> (ArchiveEntry, WindowPlace)? {
+        if let taken = try takePlainEntry() { return taken }
         headerBytes.removeAll(keepingCapacity: true)
         guard var block = try stream.readBlock() else {
             throw ArchiveError(.truncated, "the tar stream has no end mark", offset: offset)
@@ -112,6 +113,18 @@ final class StrictTarReader: EntryReader {
         return (entry, mark?.place ?? .first)
     }
 
+    /// Takes the entry at the cursor, if its only header is as it must be; all others are looked at in detail.
+    private func takePlainEntry() throws -> (ArchiveEntry, WindowPlace)? {
+        let (extra, encoder) = (extra, encoder)
+        return try stream.takeBlock { block, mark in
+            guard let entry = StrictEntryParser.parse(block, mark, extra),
+                entry.violation == nil, entry.mismatch(with: extra) == nil,
+                encoder.isEncoded(entry, as: block)
+            else { return nil }
+            return (entry, mark?.place ?? .first)
+        }
+    }
+
     /// The piece of the stream that is being read, or that could not be read.
     var piece: Int {
         Int((max(stream.offset, firstOffset) - firstOffset) / UInt64(FrameFormat.chunkSize))
@@ -127,8 +140,8 @@ final class StrictTarReader: EntryReader {
             let message = "an entry lies where no window holds it"
             throw ArchiveError(.refused, message, entry: entry.path, offset: offset)
         }
-        if place == .first { paths.removeAll(keepingCapacity: true) }
-        guard paths.insert(entry.path.hashValue).inserted else {
+        if place == .first { paths.removeAll() }
+        guard paths.insert(entry.path.randomHash) else {
             let message = "the path comes twice"
             throw ArchiveError(.entryExists, message, entry: entry.path, offset: offset)
         }
@@ -162,7 +175,7 @@ final class StrictTarReader: EntryReader {
             try body(position, piece)
             position += UInt64(piece.count)
         }
-        try skipPadding(of: entry)
+        try skipPadding()
         totals.dataBytes.addSaturating(entry.contentSize - zeros.bytes)
         current = nil
     }
@@ -198,23 +211,23 @@ final class StrictTarReader: EntryReader {
             if position == entry.contentSize { return current = nil }
         }
         try read(upTo: entry.contentSize)
-        try skipPadding(of: entry)
+        try skipPadding()
         current = nil
     }
 
     func takeContent(_ body: (UInt64, ContentSlice) throws -> Void) throws -> Bool {
         try readListedHeader()
-        guard let entry = current else { return false }
+        guard let size = current?.contentSize else { return false }
         var position: UInt64 = 0
         var zeros = ZeroPageCounter()
         repeat {
-            let slice = try stream.takeSlice(entry.contentSize - position)
+            let slice = try stream.takeSlice(size - position)
             if readsAllContent { slice.withSpan { zeros.add($0) } }
             try body(position, slice)
             position += UInt64(slice.count)
-        } while position < entry.contentSize
-        try skipPadding(of: entry)
-        totals.dataBytes.addSaturating(entry.contentSize - zeros.bytes)
+        } while position < size
+        try skipPadding()
+        totals.dataBytes.addSaturating(size - zeros.bytes)
         current = nil
         return true
     }
@@ -358,18 +371,20 @@ extension StrictTarReader {
             return
         }
         try stream.skip(entry.contentSize)
-        try skipPadding(of: entry)
+        try skipPadding()
         current = nil
     }
 
-    private func skipPadding(of entry: ArchiveEntry) throws {
-        let padding = TarFormat.padded(entry.contentSize) - entry.contentSize
+    /// Skips what follows the content of the current entry.
+    private func skipPadding() throws {
+        let padding = TarFormat.padded(storedSize) - storedSize
+        if padding == 0 { return }
         let offset = stream.offset
         guard try stream.skipZeros(padding) else {
             throw ArchiveError(
                 .refused,
                 "bytes are hidden after an entry's content",
-                entry: entry.path,
+                entry: current?.path,
                 offset: offset
             )
         }
@@ -397,6 +412,48 @@ extension StrictTarReader {
 /// The result is encoded again and compared by the caller, so this doesn't check what the
 /// comparison finds: redundant fields, other spellings, an unexpected order.
 enum StrictEntryParser {
+    /// Returns the entry whose only header is `block`, as far as its fields are like those that the writer writes;
+    /// `nil` where they can't be.
+    static func parse(
+        _ block: Span<UInt8>,
+        _ mark: EntryMark?,
+        _ extra: ExtraMetadata
+    ) -> ArchiveEntry? {
+        func text(_ field: Range<Int>) -> [UInt8] { UstarBlock.text(at: field, of: block) }
+        func number(_ field: Range<Int>) -> UInt64 { UstarBlock.digits(at: field, of: block) }
+        typealias Field = UstarBlock.Field
+        var path = text(Field.name)
+        if block[Field.prefix.lowerBound] != 0 {
+            path = text(Field.prefix) + [UInt8(ascii: "/")] + path
+        }
+        let nanoseconds = mark?.nanoseconds ?? 0
+        let kind: ArchiveEntry.Kind
+        switch block[Field.typeFlag] {
+        case TypeFlag.regular: kind = .file(size: number(Field.size))
+        case TypeFlag.directory:
+            kind = .directory
+            path.removeLast(path.isEmpty ? 0 : 1)
+        case TypeFlag.symbolicLink: kind = .symbolicLink(target: text(Field.linkName))
+        case TypeFlag.hardLink where nanoseconds == 0:
+            kind = .hardLink(target: EntryPath(bytes: text(Field.linkName)))
+        default: return nil
+        }
+        let owner = FileOwner(
+            user: UInt32(number(Field.userID)),
+            group: UInt32(number(Field.groupID))
+        )
+        return ArchiveEntry(
+            path: EntryPath(bytes: path),
+            kind: kind,
+            permissions: UInt16(number(Field.mode) & 0o7777),
+            modificationTime: FileTime(
+                seconds: Int64(number(Field.modificationTime)),
+                nanoseconds: nanoseconds
+            ),
+            owner: extra.contains(.owners) ? owner : nil
+        )
+    }
+
     /// Returns the entry, or `nil` where a field can't be read or a record is of no known kind.
     static func parse(
         _ block: UstarBlock,

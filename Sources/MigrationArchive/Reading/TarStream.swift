@@ -70,6 +70,25 @@ final class TarStream {
         return block
     }
 
+    /// Passes the next block to `body` with its mark, and takes both if it returns a result; `nil` where it doesn't,
+    /// or where not all of the block lies in one chunk.
+    func takeBlock<Result>(_ body: (Span<UInt8>, EntryMark?) -> Result?) throws -> Result? {
+        guard try fill(), let chunk, chunk.buffer.count - index >= TarFormat.blockSize else {
+            return nil
+        }
+        var mark: EntryMark?
+        if let marks = chunk.buffer.marks {
+            guard markIndex < marks.count else { return nil }
+            mark = marks[markIndex]
+        }
+        let bytes = chunk.buffer.bytes
+        let block = bytes.span.extracting(index..<index + TarFormat.blockSize)
+        guard let result = body(block, mark) else { return nil }
+        markIndex += mark == nil ? 0 : 1
+        advance(TarFormat.blockSize)
+        return result
+    }
+
     /// Takes the mark of the entry whose first block was just read; `nil` if the source has no marks.
     func takeMark() throws(ArchiveError) -> EntryMark? {
         guard let marks = chunk?.buffer.marks else { return nil }

@@ -9,10 +9,10 @@ final class FileWriters {
     private let mode: NewFileMode
     private let operation: MigrationOperation
     private var batch = FileBatch()
-    /// Hashes of the paths that were handed over last; some may not be made yet.
-    private var recent: Set<Int> = []
+    /// The paths that were handed over last, of which some may not be made yet.
+    private var recent = RecentPaths()
     /// The same, of those before them.
-    private var older: Set<Int> = []
+    private var older = RecentPaths()
     private let pendingLimit: Int
 
     init(on operation: MigrationOperation, mode: NewFileMode) {
@@ -44,22 +44,29 @@ final class FileWriters {
 
     /// Records the path of a file; if a path occurs twice, the second file must fail.
     private func note(_ file: RestoredFile) throws {
-        let path = file.entry.path.bytes[...]
-        if mayStillMake(path) { try settle() }
-        if recent.count == pendingLimit { (recent, older) = ([], recent) }
-        recent.insert(EntryPath.hash(of: path))
+        let hash = file.entry.path.randomHash
+        if mayStillMake(hash) { try settle() }
+        if recent.count == pendingLimit {
+            swap(&recent, &older)
+            recent.removeAll()
+        }
+        recent.insert(hash)
     }
 
     /// Whether the file at `path` may not be made yet.
     func mayStillMake(_ path: ArraySlice<UInt8>) -> Bool {
-        let hash = EntryPath.hash(of: path)
-        return recent.contains(hash) || older.contains(hash)
+        mayStillMake(EntryPath.hash(of: path))
+    }
+
+    private func mayStillMake(_ hash: Int) -> Bool {
+        recent.contains(hash) || older.contains(hash)
     }
 
     /// Waits until every file is made that was handed over.
     func settle() throws {
         try step.settle()
-        (recent, older) = ([], [])
+        recent.removeAll()
+        older.removeAll()
         let rest = batch
         batch = FileBatch()
         try rest.make(mode, on: operation)

@@ -8,7 +8,7 @@ struct WindowFiller {
 
     /// Adds an item; returns the items of the window before if it has no room for it.
     mutating func add(_ item: WindowItem) -> OrderedItems? {
-        let share = WindowCutter.Share(item.entry.kind, at: item.entry.path)
+        let share = WindowCutter.Size(item.entry.kind, at: item.entry.path)
         let full = cutter.take(share) ? takeItems() : nil
         items.append(item)
         return full

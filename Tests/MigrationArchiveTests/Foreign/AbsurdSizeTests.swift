@@ -54,7 +54,7 @@ struct AbsurdSizeTests {
 
     private static func header(_ name: String, size: UInt64, flag: UInt8) -> UstarBlock {
         UstarBlock(
-            name: name.utf8,
+            name: [UInt8](name.utf8)[...],
             prefix: [],
             permissions: 0o644,
             size: size,
