@@ -150,13 +150,23 @@ let package = Package(
             dependencies: ["CSQLite", "MigrationSystem", "PropertyLists"],
             swiftSettings: librarySettings
         ),
+        .target(
+            name: "MigrationReports",
+            dependencies: [
+                "AndroidMigration", "MigrationArchive", "MigrationCore", "MigrationHosting",
+                "MigrationSystem", "StoreMigration",
+            ],
+            resources: [.embedInCode("Page/style.css"), .embedInCode("Page/script.js")],
+            swiftSettings: librarySettings
+        ),
         .executableTarget(
             name: "migrate",
             dependencies: [
                 "AndroidMigration", "IPhoneBackups", "MigrationArchive", "MigrationCore",
-                "MigrationHosting", "MigrationSystem", "StoreMigration",
+                "MigrationHosting", "MigrationReports", "MigrationSystem", "StoreMigration",
             ],
             exclude: ["Schemas"],
+            resources: [.embedInCode("Manual/migrate-archive.5")],
             swiftSettings: settings
         ),
         // Trees and paths for tests and for programs. A statically linked program has no Swift
@@ -284,9 +294,19 @@ let package = Package(
             swiftSettings: settings
         ),
         .testTarget(
+            name: "MigrationReportsTests",
+            dependencies: [
+                "MigrationArchive", "MigrationCore", "MigrationHosting", "MigrationReports",
+                "MigrationSystem", "TestSupport",
+            ],
+            exclude: ["Snapshots"],
+            swiftSettings: settings
+        ),
+        .testTarget(
             name: "MigrateTests",
             dependencies: [
-                "MigrationArchive", "MigrationCore", "MigrationHosting", "MigrationSystem",
+                "MigrationArchive", "MigrationCore", "MigrationHosting", "MigrationReports",
+                "MigrationSystem",
                 "TestSupport", "migrate", "store-plan",
             ] + extensionPrograms,
             exclude: ["Snapshots"],

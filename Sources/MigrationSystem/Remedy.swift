@@ -29,6 +29,8 @@ package enum Remedy: Hashable, Sendable {
     case restoreNoExtraMetadata
     /// Restore owners as root, or not at all.
     case restoreOwnersAsRoot
+    /// Restore the owners that the archive holds.
+    case restoreOwners
     /// Archive this kind of metadata, or don't ask for it.
     case archiveMetadata(Metadata)
     /// Let the export hold this kind of metadata.

@@ -148,10 +148,14 @@ extension SchemaInference {
 }
 
 /// A schema, with its author's instructions on how to reach it.
-struct SchemaGoal: Sendable {
+package struct SchemaGoal: Sendable {
     let schema: StoreSchema
     let renames: [String: String]
     let drops: Set<String>
+
+    package init(schema: StoreSchema, renames: [String: String], drops: Set<String>) {
+        (self.schema, self.renames, self.drops) = (schema, renames, drops)
+    }
 
     /// Whether the database has the schema and its numbers.
     func isReached(in database: SQLiteConnection) throws(StoreMigrationError) -> Bool {
@@ -162,7 +166,7 @@ struct SchemaGoal: Sendable {
     }
 
     /// The inference for a store, which isn't changed.
-    func inference(of store: VersionedStore) throws -> SchemaInference {
+    package func inference(of store: VersionedStore) throws -> SchemaInference {
         do throws(StoreMigrationError) {
             return try inference(for: .openForReading(at: store.location()))
         } catch {

@@ -58,15 +58,11 @@ enum CommandCatalog {
             ),
         ],
         examples: [
-            Example(
-                "Export the container of an app into one verified file.",
-                "migrate export --container notes --out notes.tar.zst"
-            ),
-            Example("Show what the file is.", "migrate inspect notes.tar.zst"),
-            Example(
-                "Import it where the app has no data yet.",
-                "migrate import notes.tar.zst --container new-notes"
-            ),
+            "Export the container of an app into one verified file.":
+                "migrate export --container notes --out notes.tar.zst",
+            "Show what the file is.": "migrate inspect notes.tar.zst",
+            "Import it where the app has no data yet.":
+                "migrate import notes.tar.zst --container new-notes",
         ]
     )
 }

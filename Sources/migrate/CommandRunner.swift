@@ -1,5 +1,6 @@
 internal import MigrationArchive
 internal import MigrationCore
+internal import MigrationReports
 internal import MigrationSystem
 
 /// Runs a command line and returns its exit code.
@@ -39,23 +40,21 @@ struct CommandRunner: Sendable {
     }
 
     private func run(_ command: any Command) async -> ExitCode {
-        guard let recorded = command as? any RecordedCommand, let path = recorded.resultFile else {
+        guard let recorded = command as? any RecordedCommand, let path = command.common.resultFile
+        else {
             return await carryOut(command)
         }
         do {
             // A `--result` file that can't be written is reported before the work begins.
-            let file = try ResultFile(at: path)
-            let begin = RunBeginning()
+            let file = try ResultFile(at: path, named: "--result")
             let code = await carryOut(command)
-            let archive = recorded.archive
             try file.append(
                 RunResult(
                     operation: type(of: recorded).name,
                     container: recorded.container,
-                    archive: archive.command?.text ?? archive.path.bytes,
-                    begun: begin,
+                    archive: recorded.archive.exact.bytes,
                     outcome: context.outcome,
-                    code: code
+                    code: code.rawValue
                 )
             )
             return code
@@ -131,7 +130,7 @@ extension CommandRunner {
     }
 
     private func log(_ answer: ErrorAnswer, as kind: String) {
-        context.outcome.note(answer)
+        context.outcome.note(error: answer.name, answer.message)
         // An error that can't be encoded as JSON is printed as text.
         guard answersInJSON, let line = try? JSONText.lineOfDocument(answer) else {
             return console.log("migrate: \(kind)\(answer.message)")

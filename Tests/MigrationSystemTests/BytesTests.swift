@@ -18,8 +18,9 @@ struct BytesTests {
     @Test(arguments: 0..<40)
     func `finds where bytes begin to differ`(_ common: Int) {
         let prefix = bytes(common)
-        for (left, right) in [([], []), ([1], []), ([1, 5, 6], [2, 5, 6]), ([], [0])] {
-            let (left, right): ([UInt8], [UInt8]) = (prefix + left, prefix + right)
+        let ends: [([UInt8], [UInt8])] = [([], []), ([1], []), ([1, 5, 6], [2, 5, 6]), ([], [0])]
+        for (left, right) in ends {
+            let (left, right) = (prefix + left, prefix + right)
             #expect(left.span.commonPrefix(with: right.span) == common)
             #expect(right.span.commonPrefix(with: left.span) == common)
         }

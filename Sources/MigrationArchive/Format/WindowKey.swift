@@ -59,7 +59,7 @@ package struct WindowKey: Sendable {
     package func precedes(_ other: WindowKey) -> Bool? {
         if group != other.group { return group < other.group }
         if extensionStart != other.extensionStart { return extensionStart < other.extensionStart }
-        // Equal starts decide nothing where an extension may go on behind them.
+        // Equal starts decide nothing if an extension may continue after them.
         if extensionStart & 0xFF != 0 || nameStart == other.nameStart { return nil }
         return nameStart < other.nameStart
     }

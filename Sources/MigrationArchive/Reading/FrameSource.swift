@@ -25,7 +25,7 @@ final class FrameSource: @unchecked Sendable {
         self.frameLimit = frameLimit
     }
 
-    /// Reads the next data frame, with what lies behind it, into `buffer`; returns the bytes of its content, or `nil`
+    /// Reads the next data frame, with what follows it, into `buffer`; returns the bytes of its content, or `nil`
     /// after the last one and the archive's end.
     func nextFrame(into buffer: FrameBuffer) throws -> Int? {
         guard try frameHead().magic != FrameFormat.entryIndexMagic else {

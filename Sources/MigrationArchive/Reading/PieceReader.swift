@@ -48,7 +48,7 @@ final class PieceReader: ChunkSource {
     private var step: OrderedStep<SealedPiece, OpenedPiece>?
     /// Opens the pieces that are not planned.
     private var opener: PieceOpener?
-    /// A planned piece that lies behind the one that was asked for last.
+    /// A planned piece after the one that was asked for last.
     private var waiting: OpenedPiece?
 
     /// The piece to be read next, and where it begins in the archive.
@@ -57,7 +57,7 @@ final class PieceReader: ChunkSource {
     private var seen: ArchiveIndex
     private var seenTables: [EntryIndex.Table] = []
 
-    /// Reads the pieces behind `header`; a plan for the parts of a file asks for the index of `entries`.
+    /// Reads the pieces after `header`; a plan for the parts of a file asks for the index of `entries`.
     init(
         reading input: ArchiveInput,
         after header: HeaderFrame,
@@ -243,7 +243,7 @@ private struct OpenedPiece: Sendable {
     let content: FrameBuffer
     let listing: ArchiveIndex.Frame
     let digest: [UInt8]
-    /// The frame of the table of large files that lies behind it.
+    /// The frame of the table of large files after it.
     let table: EntryIndex.Table?
 }
 
@@ -285,7 +285,7 @@ private final class PieceOpener {
 }
 
 extension EntryIndex.Table {
-    /// Lists a frame of the table of large files, which lies behind piece `number`; `nil` if it is empty.
+    /// Lists a frame of the table of large files, which follows piece `number`; `nil` if it is empty.
     fileprivate init?(_ frame: [UInt8], behind number: Int) {
         if frame.isEmpty { return nil }
         self.init(piece: number, size: frame.count, digest: SHA256Digest.hash(of: frame))
@@ -293,7 +293,7 @@ extension EntryIndex.Table {
 }
 
 extension [EntryIndex.Table] {
-    /// The frame that is listed behind piece `number`.
+    /// The frame that is listed after piece `number`.
     fileprivate func table(behind number: Int) -> EntryIndex.Table? {
         LargeFileTable.table(of: number, in: self).map { self[$0] }
             .flatMap { $0.piece == number ? $0 : nil }

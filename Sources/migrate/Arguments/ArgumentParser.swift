@@ -34,18 +34,20 @@ struct ArgumentParser<Parsed: ParsableCommand>: Sendable {
             guard let values = found.values[flag.description.name] else { continue }
             try flag.apply(values, to: &parsed)
         }
-        try parsed.check(GivenFlags(names: Set(found.values.keys)))
+        parsed.given = GivenFlags(values: found.values)
+        try parsed.check()
         return parsed
     }
 }
 
 /// The flags that a command line gives.
 struct GivenFlags: Sendable {
-    fileprivate let names: Set<String>
+    /// Their values by their names; none for a flag without a value.
+    var values: [String: [[UInt8]]] = [:]
 
     /// Whether `flag` was given.
     func contains<Owner>(_ flag: Flag<Owner>) -> Bool {
-        names.contains(flag.description.name)
+        values[flag.description.name] != nil
     }
 }
 

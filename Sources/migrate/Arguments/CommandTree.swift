@@ -15,7 +15,7 @@ struct CommandTree: Sendable {
     let groups: [CommandGroup]
 
     /// The command lines of the help page.
-    let examples: [Example]
+    let examples: Examples
 
     /// The commands, in the order of the help page.
     var commands: [CommandDescription] { sections.flatMap(\.commands) }
@@ -52,18 +52,8 @@ struct CommandSection: Sendable {
     let commands: [CommandDescription]
 }
 
-/// A command line that a help page shows.
-struct Example: Sendable {
-    /// What the command line does, as a sentence.
-    let purpose: String
-
-    let command: String
-
-    init(_ purpose: String, _ command: String) {
-        self.purpose = purpose
-        self.command = command
-    }
-}
+/// Command lines that a help page shows, each behind a sentence that says what it does.
+typealias Examples = KeyValuePairs<String, String>
 
 /// A word that stands before the names of several commands, such as `android`.
 struct CommandGroup: Sendable {
@@ -84,7 +74,7 @@ struct CommandDescription: Sendable {
     var refusedFlags: [FlagDescription] = []
 
     /// The command lines of the help page.
-    var examples: [Example] = []
+    var examples: Examples = [:]
 
     /// All flags, in the order of their declarations.
     var allFlags: [FlagDescription] { flags + [.help] }

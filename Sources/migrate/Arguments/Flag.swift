@@ -184,13 +184,6 @@ extension Flag {
     }
 }
 
-extension [FlagDescription] {
-    /// Whether `flag` is one of these.
-    func contains<Owner>(_ flag: Flag<Owner>) -> Bool {
-        contains { $0.name == flag.description.name }
-    }
-}
-
 // MARK: - Arguments
 
 /// A word that is not a flag, declared in one place with its effect on `Owner`.
@@ -309,16 +302,19 @@ protocol ParsableCommand: FlagGroup {
     static var arguments: [Argument<Self>] { get }
 
     /// The command lines that the help page shows, the plainest first.
-    static var examples: [Example] { get }
+    static var examples: Examples { get }
 
     /// Checks the rules that concern several values, and completes values from others.
-    mutating func check(_ given: GivenFlags) throws(UsageError)
+    mutating func check() throws(UsageError)
+
+    /// The flags of the command line.
+    var given: GivenFlags { get set }
 }
 
 extension ParsableCommand {
     static var arguments: [Argument<Self>] { [] }
 
-    static var examples: [Example] { [] }
+    static var examples: Examples { [:] }
 
     /// The command as help pages and completions show it.
     static var description: CommandDescription {
@@ -332,7 +328,7 @@ extension ParsableCommand {
         )
     }
 
-    mutating func check(_ given: GivenFlags) throws(UsageError) {}
+    mutating func check() throws(UsageError) {}
 }
 
 /// Lists flags one below the other, with groups of flags among them.

@@ -71,10 +71,10 @@ extension HelpPage {
         }
     }
 
-    private static func text(_ examples: [Example]) -> String {
+    private static func text(_ examples: Examples) -> String {
         guard !examples.isEmpty else { return "" }
         return examples.reduce("\nEXAMPLES:\n") { text, example in
-            text + "  \(example.purpose)\n    \(example.command)\n"
+            text + "  \(example.key)\n    \(example.value)\n"
         }
     }
 

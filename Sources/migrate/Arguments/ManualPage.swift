@@ -151,11 +151,11 @@ extension ManualPage {
             + rows.flatMap { [".It \($0.term.dropFirst())"] + sentences($0.explanation) } + [".El"]
     }
 
-    private static func chapter(_ examples: [Example]) -> [String] {
+    private static func chapter(_ examples: Examples) -> [String] {
         guard !examples.isEmpty else { return [] }
         let parts = examples.map { example in
-            sentences(example.purpose)
-                + [".Bd -literal -offset indent", literal(example.command), ".Ed"]
+            sentences(example.key)
+                + [".Bd -literal -offset indent", literal(example.value), ".Ed"]
         }
         return [".Sh EXAMPLES"] + parts.joined(separator: [".Pp"])
     }

@@ -1,10 +1,11 @@
 internal import AndroidMigration
 internal import MigrationArchive
 internal import MigrationCore
+internal import MigrationReports
 internal import MigrationSystem
 
 /// `migrate android convert`: converts an Android backup to an archive, or an archive to a backup.
-struct AndroidConvertCommand: ReplacingCommand {
+struct AndroidConvertCommand: Command {
     private enum Target: String, CaseIterable, Sendable {
         case ios, android
     }
@@ -16,8 +17,7 @@ struct AndroidConvertCommand: ReplacingCommand {
     private var options = BackupConversion.Options()
     private var rules: BytePath?
     private var manifest: BytePath?
-    private(set) var replacesExisting = false
-    private var answersInJSON = false
+    var common = CommonOptions()
 
     static let name = "android convert"
     static let abstract =
@@ -85,25 +85,19 @@ struct AndroidConvertCommand: ReplacingCommand {
         external
         device
         sizes
-        Flag.force(replacing: "a file", sets: \.replacesExisting)
+        Flag.force(replacing: "a file")
         level
         threads
-        Flag.json(sets: \.answersInJSON)
+        Flag.json
     }
 
-    static let examples = [
-        Example(
-            "Convert a backup to an archive that an app on iOS can import.",
-            "migrate android convert notes.ab --out notes.tar.zst"
-        ),
-        Example(
-            "Include only the data that the app's rules hand over.",
-            "migrate android convert notes.ab --out notes.tar.zst --rules rules.xml"
-        ),
-        Example(
-            "Look at what would be in the archive.",
-            "migrate android convert notes.ab --out - | migrate list -"
-        ),
+    static let examples: Examples = [
+        "Convert a backup to an archive that an app on iOS can import.":
+            "migrate android convert notes.ab --out notes.tar.zst",
+        "Include only the data that the app's rules hand over.":
+            "migrate android convert notes.ab --out notes.tar.zst --rules rules.xml",
+        "Look at what would be in the archive.":
+            "migrate android convert notes.ab --out - | migrate list -",
     ]
 
     /// The flags that `--to android` excludes.
@@ -111,9 +105,9 @@ struct AndroidConvertCommand: ReplacingCommand {
         [layout, rules, manifest, passwordFile, external, device, level, threads] + sizes
     }
 
-    func check(_ given: GivenFlags) throws(UsageError) {
+    func check() throws(UsageError) {
         guard target == .android else { return }
-        for flag in Self.flagsForIOS where given.contains(flag) {
+        for flag in Self.flagsForIOS where common.given.contains(flag) {
             let name = flag.description.name
             throw UsageError("option '--\(name)' can't be given with '--to android'")
         }
@@ -134,7 +128,7 @@ struct AndroidConvertCommand: ReplacingCommand {
     func run(in context: CommandContext) async throws -> ExitCode {
         let console = context.console
         let destination = try output.destination(
-            replacesExisting: replacesExisting,
+            replacesExisting: common.replacesExisting,
             on: console
         )
         let report: ConversionReport
@@ -145,7 +139,7 @@ struct AndroidConvertCommand: ReplacingCommand {
         let answer = ConversionAnswer(output, report: report)
         // With '--out -', standard output holds only the archive.
         let stream = output.isStandardStream ? console.errors : console.output
-        try console.conclude(with: answer, inJSON: answersInJSON, on: stream)
+        try common.conclude(with: answer, on: console, stream)
         return report.lost.count == 0 ? .success : .failure
     }
 
@@ -190,67 +184,31 @@ struct AndroidConvertCommand: ReplacingCommand {
 // MARK: - Answer
 
 /// The answer of `migrate android convert`.
-struct ConversionAnswer: Answer {
+struct ConversionAnswer: Answer, JSONObject {
     let archive: ArchiveName
-    let bytes: UInt64
-    let fingerprint: String?
-    let header: ArchiveHeader?
-    let inside: ConversionReport.List
-    let lost: ConversionReport.List
-    let omitted: ConversionReport.List
-    let package: String
-    let salvaged: [String]
-    let totals: ArchiveTotals
+    let report: ConversionReport
 
-    init(_ output: ArchiveName, report: ConversionReport) {
-        archive = output
-        bytes = report.bytes
-        fingerprint = report.fingerprint?.description
-        header = report.header
-        inside = report.inside
-        lost = report.lost
-        omitted = report.omitted
-        package = report.package
-        salvaged = report.salvaged
-        totals = report.totals
-    }
-
-    var text: String {
-        let version =
-            header.map { ", version '\(PrintableText.escaping($0.resourcesVersion))'" } ?? ""
-        let start = "\(archive.destinationText): \(PrintableText.escaping(package))\(version)"
-        return start + ": \(TotalsText(totals)) in \(ByteCount(bytes))\n"
-            + (fingerprint.map { "fingerprint \($0)\n" } ?? "")
-            + Self.lines("left out", list: omitted)
-            + Self.lines("taken", list: inside) + salvagedLines + Self.lines("lost", list: lost)
+    init(_ archive: ArchiveName, report: ConversionReport) {
+        (self.archive, self.report) = (archive, report)
     }
 
     var schema: String { "migrate/android-convert/1" }
 
-    private enum CodingKeys: String, CodingKey {
-        case archive, archiveBase64, bytes, fingerprint, header, inside, lost, omitted, package,
-            salvaged
-        case totals
-    }
-
-    func encode(to encoder: any Encoder) throws {
-        var container = encoder.container(keyedBy: CodingKeys.self)
-        try container.encode(archive.exact, forKey: .archive, or: .archiveBase64)
-        try container.encode(bytes, forKey: .bytes)
-        try container.encodeIfPresent(fingerprint, forKey: .fingerprint)
-        try container.encodeIfPresent(header, forKey: .header)
-        try container.encode(inside, forKey: .inside)
-        try container.encode(lost, forKey: .lost)
-        try container.encode(omitted, forKey: .omitted)
-        try container.encode(package, forKey: .package)
-        try container.encode(salvaged, forKey: .salvaged)
-        try container.encode(totals, forKey: .totals)
+    var text: String {
+        let version =
+            report.header.map { ", version '\(PrintableText.escaping($0.resourcesVersion))'" } ?? ""
+        return "\(archive.destinationText): \(PrintableText.escaping(report.package))\(version): "
+            + "\(TotalsText(report.totals)) in \(ByteCount(report.bytes))\n"
+            + (report.fingerprint.map { "fingerprint \($0)\n" } ?? "")
+            + Self.lines("left out", list: report.omitted)
+            + Self.lines("taken", list: report.inside) + salvagedLines
+            + Self.lines("lost", list: report.lost)
     }
 
     private var salvagedLines: String {
         // Without a loss, the number of files says that all of them were salvaged.
-        let count = lost.count > 0 ? Int(clamping: totals.files) : 0
-        return Listing.text(of: salvaged, count: count, others: "more salvaged") {
+        let count = report.lost.count > 0 ? Int(clamping: report.totals.files) : 0
+        return Listing.text(of: report.salvaged, count: count, others: "more salvaged") {
             "salvaged: \($0)"
         }
     }
@@ -259,5 +217,14 @@ struct ConversionAnswer: Answer {
         Listing.text(of: list.items, count: list.count) { item in
             "\(title): \(item.path) (\(PrintableText.escapingRest(of: item.reason)))"
         }
+    }
+
+    var members: JSONMembers {
+        [
+            "archive": archive.exact, "bytes": report.bytes,
+            "fingerprint": report.fingerprint?.description, "header": report.header,
+            "inside": report.inside, "lost": report.lost, "omitted": report.omitted,
+            "package": report.package, "salvaged": report.salvaged, "totals": report.totals,
+        ]
     }
 }

@@ -1,5 +1,6 @@
 internal import AndroidMigration
 internal import MigrationArchive
+internal import MigrationReports
 internal import MigrationSystem
 
 /// `migrate android lint`: finds mistakes in the backup rules of an Android app.
@@ -7,16 +8,16 @@ struct AndroidLintCommand: Command {
     private var rules: BytePath = ""
     private var manifest: BytePath?
     private var data = AndroidDataFlags()
-    private var answersInJSON = false
     private var answersInAnnotations = false
     private var showsNotes = false
+    var common = CommonOptions()
 
     static let name = "android lint"
     static let abstract = "Look for mistakes in the backup rules of an Android app."
 
     static var arguments: [Argument<Self>] { [.rules(to: \.rules)] }
 
-    private static let json = Flag<Self>.json(sets: \.answersInJSON)
+    private static let json = Flag<Self>.json
 
     static var flags: [Flag<Self>] {
         Flag.androidManifest(to: \.manifest)
@@ -30,16 +31,11 @@ struct AndroidLintCommand: Command {
             .excluding(json)
     }
 
-    static let examples = [
-        Example(
-            "Look for mistakes in backup rules.",
-            "migrate android lint data_extraction_rules.xml"
-        ),
-        Example(
-            "Look at the app's manifest and its data, too.",
-            "migrate android lint rules.xml --manifest AndroidManifest.xml --data notes"
-        ),
-        Example("Annotate a pull request on GitHub.", "migrate android lint rules.xml --github"),
+    static let examples: Examples = [
+        "Look for mistakes in backup rules.": "migrate android lint data_extraction_rules.xml",
+        "Look at the app's manifest and its data, too.":
+            "migrate android lint rules.xml --manifest AndroidManifest.xml --data notes",
+        "Annotate a pull request on GitHub.": "migrate android lint rules.xml --github",
     ]
 
     var subject: String { PrintableText.escaping(rules) }
@@ -55,7 +51,7 @@ struct AndroidLintCommand: Command {
         if answersInAnnotations {
             try context.console.output.write(answer.annotations)
         } else {
-            try context.console.output.write(answer, inJSON: answersInJSON)
+            try common.answer(with: answer, on: context.console)
         }
         if lint.findings.contains(where: { $0.code == .notRulesFile }) { return .badArchive }
         return lint.hasErrors ? .findings : .success
@@ -65,20 +61,12 @@ struct AndroidLintCommand: Command {
 // MARK: - Answer
 
 /// The answer of `migrate android lint`.
-struct LintAnswer: Answer {
+struct LintAnswer: Answer, JSONObject {
+    let file: String
     let findings: [LintFinding]
-    private let file: String
-    private let showsNotes: Bool
+    let showsNotes: Bool
 
-    init(file: String, findings: [LintFinding], showsNotes: Bool) {
-        self.file = file
-        self.findings = findings
-        self.showsNotes = showsNotes
-    }
-
-    private enum CodingKeys: String, CodingKey {
-        case findings
-    }
+    var members: JSONMembers { ["findings": findings] }
 
     var schema: String { "migrate/android-lint/1" }
 
@@ -129,20 +117,5 @@ struct LintAnswer: Answer {
     /// `text` as a property of a workflow command, in which two more characters have a meaning.
     private static func property(_ text: String) -> String {
         data(text).replacing(":", with: "%3A").replacing(",", with: "%2C")
-    }
-}
-
-/// Findings as lines for a person, each with its place and its fix.
-struct LintLines: Sendable {
-    let file: String
-    let findings: [LintFinding]
-    var text: String {
-        findings.map { finding in
-            "\(file):\(finding.line): \(finding.severity.rawValue): "
-                + PrintableText.escapingRest(of: finding.message)
-                + " [\(finding.code.rawValue)]\n"
-                + (finding.severity == .note
-                    ? "" : "    fix: \(PrintableText.escapingRest(of: finding.fix))\n")
-        }.joined()
     }
 }

@@ -1,17 +1,17 @@
 internal import AndroidMigration
 internal import MigrationArchive
 internal import MigrationCore
+internal import MigrationReports
 internal import MigrationSystem
 
 /// `migrate android manifest`: shows or writes the manifest that accompanies data for iOS.
-struct AndroidManifestCommand: ReplacingCommand {
+struct AndroidManifestCommand: Command {
     private var file: BytePath = ""
     private var rulesFile: BytePath?
     private var packageName: String?
     private var signatures: [String] = []
-    private(set) var replacesExisting = false
     private var app: AppIdentity?
-    private var answersInJSON = false
+    var common = CommonOptions()
 
     static let name = "android manifest"
     static let abstract = "Show a _cross_platform_manifest, or write the one that rules ask for."
@@ -38,21 +38,17 @@ struct AndroidManifestCommand: ReplacingCommand {
                     + "may be repeated."
             )
             .needing(rules)
-        Flag.force(replacing: "a file", sets: \.replacesExisting).needing(rules)
+        Flag.force(replacing: "a file").needing(rules)
         Flag.appIdentity(to: \.app)
-        Flag.json(sets: \.answersInJSON)
+        Flag.json
     }
 
-    static let examples = [
-        Example("Show a manifest.", "migrate android manifest _cross_platform_manifest"),
-        Example(
-            "Check that the data is meant for an app.",
-            "migrate android manifest manifest --app-id ABCDE12345.com.example.notes"
-        ),
-        Example(
-            "Write the manifest that rules ask for.",
-            "migrate android manifest new --rules rules.xml --package com.example.notes"
-        ),
+    static let examples: Examples = [
+        "Show a manifest.": "migrate android manifest _cross_platform_manifest",
+        "Check that the data is meant for an app.":
+            "migrate android manifest manifest --app-id ABCDE12345.com.example.notes",
+        "Write the manifest that rules ask for.":
+            "migrate android manifest new --rules rules.xml --package com.example.notes",
     ]
 
     var subject: String { PrintableText.escaping(file) }
@@ -68,13 +64,13 @@ struct AndroidManifestCommand: ReplacingCommand {
             if let app { _ = try manifest.parameters(for: app) }
             try await BackupOperations.write(
                 manifest,
-                to: .file(path: file, replacesExisting: replacesExisting)
+                to: .file(path: file, replacesExisting: common.replacesExisting)
             )
         } else {
             manifest = try CrossPlatformManifest(InputFile.read(file))
         }
         if let app { _ = try manifest.parameters(for: app) }
-        try context.console.output.write(ManifestAnswer(manifest), inJSON: answersInJSON)
+        try common.answer(with: ManifestAnswer(manifest), on: context.console)
         return .success
     }
 }
@@ -88,49 +84,5 @@ extension ValueReader where Value == String {
             }
             return hash
         }
-    }
-}
-
-// MARK: - Answer
-
-/// The answer of `migrate android manifest`.
-struct ManifestAnswer: Answer {
-    private struct App: Encodable {
-        let bundleId: String
-        let teamId: String
-        let contentVersion: String
-    }
-
-    private let apps: [App]
-    private let package: String
-    private let platform: String
-    private let signatures: [String]
-
-    init(_ manifest: CrossPlatformManifest) {
-        apps = manifest.parameters.map {
-            App(
-                bundleId: $0.bundleIdentifier,
-                teamId: $0.teamIdentifier,
-                contentVersion: $0.contentVersion
-            )
-        }
-        package = manifest.package
-        platform = manifest.platform
-        signatures = manifest.signatures
-    }
-
-    var schema: String { "migrate/android-manifest/1" }
-
-    var text: String {
-        let rows =
-            [
-                ("package", PrintableText.escaping(package)),
-                ("platform", PrintableText.escaping(platform)),
-            ]
-            + apps.map { app in
-                let name = PrintableText.escaping("\(app.teamId).\(app.bundleId)")
-                return ("app", "\(name), version '\(PrintableText.escaping(app.contentVersion))'")
-            }
-        return Table(rows: rows + signatures.map { ("signature", PrintableText.escaping($0)) }).text
     }
 }

@@ -1,6 +1,7 @@
 internal import AndroidMigration
 internal import MigrationArchive
 internal import MigrationCore
+internal import MigrationReports
 internal import MigrationSystem
 
 /// `migrate android preview`: shows the data that an Android app hands over by its rules.
@@ -10,7 +11,7 @@ struct AndroidPreviewCommand: Command {
     private var manifest: BytePath?
     private var data = AndroidDataFlags()
     private var canEncrypt = true
-    private var answersInJSON = false
+    var common = CommonOptions()
 
     static let name = "android preview"
     static let abstract =
@@ -28,22 +29,16 @@ struct AndroidPreviewCommand: Command {
         Flag("no-encryption", sets: \.canEncrypt, to: false)
             .help("Assume a transport that can't encrypt on the device.")
             .about(.container)
-        Flag.json(sets: \.answersInJSON)
+        Flag.json
     }
 
-    static let examples = [
-        Example(
-            "Show the data that an app hands over to iOS.",
-            "migrate android preview rules.xml --data notes"
-        ),
-        Example(
-            "Show the data that a backup in the cloud holds.",
-            "migrate android preview rules.xml --data notes --section cloud"
-        ),
-        Example(
-            "Read the data out of a backup.",
-            "migrate android preview rules.xml --data notes.ab --password-file password"
-        ),
+    static let examples: Examples = [
+        "Show the data that an app hands over to iOS.":
+            "migrate android preview rules.xml --data notes",
+        "Show the data that a backup in the cloud holds.":
+            "migrate android preview rules.xml --data notes --section cloud",
+        "Read the data out of a backup.":
+            "migrate android preview rules.xml --data notes.ab --password-file password",
     ]
 
     var subject: String { PrintableText.escaping(rules) }
@@ -62,92 +57,7 @@ struct AndroidPreviewCommand: Command {
             canEncrypt: canEncrypt
         )
         let answer = PreviewAnswer(preview, errors: LintLines(file: subject, findings: errors))
-        try context.console.output.write(answer, inJSON: answersInJSON)
+        try common.answer(with: answer, on: context.console)
         return preview.isEligible && errors.isEmpty ? .success : .findings
-    }
-}
-
-// MARK: - Answer
-
-/// The answer of `migrate android preview`.
-struct PreviewAnswer: Answer {
-    private struct Row: Encodable {
-        let item: Preview.Item
-        let isIncluded: Bool
-
-        private enum Key: String, CodingKey {
-            case domain, path, pathBase64, iosPath, iosPathBase64, bytes, rule
-        }
-
-        func encode(to encoder: any Encoder) throws {
-            var container = encoder.container(keyedBy: Key.self)
-            try container.encode(item.domain, forKey: .domain)
-            try container.encode(ExactName(item.path.bytes), forKey: .path, or: .pathBase64)
-            if isIncluded {
-                let name = ExactName(item.iosPath.bytes)
-                try container.encode(name, forKey: .iosPath, or: .iosPathBase64)
-            }
-            try container.encode(item.bytes, forKey: .bytes)
-            try container.encode(item.rule, forKey: .rule)
-        }
-    }
-
-    private enum Key: String, CodingKey {
-        case section, eligible, findings, reasons, included, excluded
-    }
-
-    private let preview: Preview
-
-    /// The mistakes in the rules that 'android lint' calls errors.
-    private let errors: LintLines
-
-    var schema: String { "migrate/android-preview/1" }
-
-    init(_ preview: Preview, errors: LintLines) {
-        self.preview = preview
-        self.errors = errors
-    }
-
-    func encode(to encoder: any Encoder) throws {
-        var container = encoder.container(keyedBy: Key.self)
-        try container.encode(preview.section, forKey: .section)
-        try container.encode(preview.isEligible, forKey: .eligible)
-        try container.encode(errors.findings, forKey: .findings)
-        try container.encode(preview.reasons, forKey: .reasons)
-        let included = preview.included.map { Row(item: $0, isIncluded: true) }
-        try container.encode(included, forKey: .included)
-        let excluded = preview.excluded.map { Row(item: $0, isIncluded: false) }
-        try container.encode(excluded, forKey: .excluded)
-    }
-
-    var text: String {
-        var text =
-            errors.text + "section   \(preview.section.rawValue)\n"
-            + "eligible  \(preview.isEligible ? "yes" : "no")\n"
-        for reason in preview.reasons {
-            text += "          \(PrintableText.escapingRest(of: reason))\n"
-        }
-        text += Self.section("included", items: preview.included) { "\($0.iosPath)" }
-        return text
-            + Self.section("excluded", items: preview.excluded) { item in
-                "\(item.domain.rawValue) \(item.path.bytes.isEmpty ? "." : item.path.description)"
-            }
-    }
-
-    private static func section(
-        _ title: String,
-        items: [Preview.Item],
-        name: (Preview.Item) -> String
-    ) -> String {
-        let bytes = items.reduce(into: UInt64(0)) { $0.addSaturating($1.bytes) }
-        let rows = items.map { item in
-            let size = "\(ByteCount(item.bytes))"
-            let padding = String(repeating: " ", count: max(10 - size.count, 1))
-            let rule = item.rule.map { "line \($0)" } ?? "-"
-            let margin = String(repeating: " ", count: max(9 - rule.count, 1))
-            return
-                "\(padding)\(size)  \(rule)\(margin)\(name(item))\(item.isDirectory ? "/" : "")\n"
-        }
-        return "\(title): \(ByteCount(bytes))\n" + rows.joined()
     }
 }

@@ -1,6 +1,9 @@
+internal import MigrationReports
+
 /// `migrate completions`: prints a script that teaches a shell the commands and flags.
 struct CompletionsCommand: Command {
     private var shell = Shell.bash
+    var common = CommonOptions()
 
     static let name = "completions"
     static let abstract = "Print a completion script for a shell."
@@ -14,13 +17,10 @@ struct CompletionsCommand: Command {
 
     static var flags: [Flag<Self>] {}
 
-    static let examples = [
-        Example("Teach bash.", "migrate completions bash > /etc/bash_completion.d/migrate"),
-        Example("Teach zsh.", "migrate completions zsh > ~/.zfunc/_migrate"),
-        Example(
-            "Teach fish.",
-            "migrate completions fish > ~/.config/fish/completions/migrate.fish"
-        ),
+    static let examples: Examples = [
+        "Teach bash.": "migrate completions bash > /etc/bash_completion.d/migrate",
+        "Teach zsh.": "migrate completions zsh > ~/.zfunc/_migrate",
+        "Teach fish.": "migrate completions fish > ~/.config/fish/completions/migrate.fish",
     ]
 
     var onlyAnswers: Bool { true }

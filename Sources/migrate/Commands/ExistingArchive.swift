@@ -1,5 +1,6 @@
 internal import MigrationArchive
 internal import MigrationCore
+internal import MigrationReports
 internal import MigrationSystem
 
 /// An archive that already exists where an export would write one.
@@ -78,7 +79,7 @@ struct ExistingArchive: Sendable {
 }
 
 /// The answer of an export that left an archive as it was.
-struct ExistingArchiveAnswer: Answer {
+struct ExistingArchiveAnswer: Answer, JSONObject {
     enum State: String, Encodable, Sendable {
         case kept, unchanged
     }
@@ -95,14 +96,7 @@ struct ExistingArchiveAnswer: Answer {
             + (fingerprint.map { "fingerprint \($0)\n" } ?? "")
     }
 
-    private enum CodingKeys: String, CodingKey {
-        case archive, archiveBase64, fingerprint, state
-    }
-
-    func encode(to encoder: any Encoder) throws {
-        var container = encoder.container(keyedBy: CodingKeys.self)
-        try container.encode(archive.exact, forKey: .archive, or: .archiveBase64)
-        try container.encodeIfPresent(fingerprint, forKey: .fingerprint)
-        try container.encode(state, forKey: .state)
+    var members: JSONMembers {
+        ["archive": archive.exact, "fingerprint": fingerprint, "state": state]
     }
 }

@@ -1,22 +1,19 @@
 internal import MigrationArchive
 internal import MigrationCore
+internal import MigrationReports
 internal import MigrationSystem
 
 /// `migrate extract`: extracts some or all entries into a directory.
-struct ExtractCommand: ReplacingCommand {
+struct ExtractCommand: Command {
     private(set) var archive = ArchiveName()
     private(set) var selection = PathArguments()
     private var keys = DecryptionFlags()
     private var directory: BytePath = ""
     private var options = ImportOptions()
-    private var answersInJSON = false
-    private var isQuiet = false
-    private var isVerbose = false
     private var keepsGoing = false
     private(set) var merges = false
-    private(set) var replacesExisting = false
     private var metadata = RestoredMetadataFlags()
-    private var progress = ProgressMode.auto
+    var common = CommonOptions()
 
     static let name = "extract"
     static let abstract = "Extract some or all entries of an archive into a directory."
@@ -34,7 +31,7 @@ struct ExtractCommand: ReplacingCommand {
             .about(.container)
             .required
         merge
-        Flag("force", short: "f", sets: \.replacesExisting)
+        Flag("force", short: "f", sets: \.common.replacesExisting)
             .help("With '--merge', replace files that are there.")
             .about(.container)
             .needing(merge)
@@ -50,21 +47,19 @@ struct ExtractCommand: ReplacingCommand {
             )
             .about(.archive)
         DecryptionFlags.included(at: \.keys)
-        Flag.json(sets: \.answersInJSON)
-        Flag("verbose", short: "v", sets: \.isVerbose)
+        Flag.json
+        Flag("verbose", short: "v", sets: \.common.isVerbose)
             .help("Name each file on standard error as it goes.")
             .about(.running)
-        Flag.quiet(sets: \.isQuiet)
-        Flag.progress(to: \.progress)
+        Flag.quiet
+        Flag.progress
     }
 
-    static let examples = [
-        Example("Extract everything into a directory.", "migrate extract notes.tar.zst --to notes"),
-        Example("Print one file.", "migrate extract notes.tar.zst Documents/list.txt --to -"),
-        Example(
-            "Restore what can be proved of a damaged archive.",
-            "migrate extract damaged.tar.zst --to rescued --keep-going"
-        ),
+    static let examples: Examples = [
+        "Extract everything into a directory.": "migrate extract notes.tar.zst --to notes",
+        "Print one file.": "migrate extract notes.tar.zst Documents/list.txt --to -",
+        "Restore what can be proved of a damaged archive.":
+            "migrate extract damaged.tar.zst --to rescued --keep-going",
     ]
 
     private static let merge = Flag<Self>("merge", sets: \.merges)
@@ -74,13 +69,15 @@ struct ExtractCommand: ReplacingCommand {
         )
         .about(.container)
 
-    mutating func check(_ given: GivenFlags) throws(UsageError) {
+    mutating func check() throws(UsageError) {
         metadata.apply(to: &options)
         guard isToStandardOutput else { return }
         guard selection.paths.count == 1, selection.patterns.isEmpty else {
             throw UsageError("'--to -' needs the path of exactly one file")
         }
-        let flags = [(answersInJSON, "--json"), (keepsGoing, "--keep-going"), (merges, "--merge")]
+        let flags = [
+            (common.answersInJSON, "--json"), (keepsGoing, "--keep-going"), (merges, "--merge"),
+        ]
         if let flag = flags.first(where: \.0)?.1 {
             throw UsageError("'--to -' can't be given together with '\(flag)'")
         }
@@ -98,25 +95,22 @@ struct ExtractCommand: ReplacingCommand {
     }
 
     func run(in context: CommandContext) async throws -> ExitCode {
-        let console = context.console.quieted(isQuiet)
+        let console = context.console.quieted(common.isQuiet)
         let source = try archive.source(on: console, keys: keys)
         let selection = try await selection.resolved(in: source, called: archive)
         guard !isToStandardOutput else {
             return try await write(selection, of: source, on: console)
         }
         var options = options
-        options.entryHandler = console.entryLog(isVerbose: isVerbose)
-        let report = try await ProgressDisplay.showing(
-            isQuiet ? .none : progress,
-            on: console
-        ) { [options] progress in
+        options.entryHandler = console.entryLog(isVerbose: common.isVerbose)
+        let report = try await common.showingProgress(on: console) { [options] progress in
             try await source.extract(
                 toPath: directory,
                 only: selection.paths,
                 matching: selection.patterns,
                 named: selection.names(),
                 keepsGoing: keepsGoing,
-                policy: merges ? .merged(replacesFiles: replacesExisting) : .separate,
+                policy: merges ? .merged(replacesFiles: common.replacesExisting) : .separate,
                 options: options,
                 progress: progress
             )
@@ -133,7 +127,7 @@ struct ExtractCommand: ReplacingCommand {
             destination: directory.bytes,
             report: report
         )
-        if !isQuiet { try console.conclude(with: answer, inJSON: answersInJSON) }
+        try common.conclude(with: answer, on: console)
         return report.isIncomplete ? .failure : .success
     }
 
@@ -142,10 +136,7 @@ struct ExtractCommand: ReplacingCommand {
         of source: ArchiveSource,
         on console: Console
     ) async throws -> ExitCode {
-        let inspection = try await ProgressDisplay.showing(
-            isQuiet ? .none : progress,
-            on: console
-        ) { progress in
+        let inspection = try await common.showingProgress(on: console) { progress in
             try await source.readFile(
                 at: selection.onlyName,
                 named: selection.hasPrintedNames ? selection.names() : nil,

@@ -1,16 +1,14 @@
 internal import MigrationArchive
 internal import MigrationCore
 internal import MigrationHosting
+internal import MigrationReports
 internal import MigrationSystem
 
 /// `migrate fingerprint`: computes the fingerprint that an archive of a container would have.
-struct FingerprintCommand: LockingCommand {
+struct FingerprintCommand: Command {
     private(set) var container: BytePath = ""
-    private(set) var waitLimit = Duration.zero
-    private(set) var answersInJSON = false
-    private(set) var progress = ProgressMode.auto
     private var content = ContentFlags()
-    private var isVerbose = false
+    var common = CommonOptions()
 
     static let name = "fingerprint"
     static let abstract = "Compute the fingerprint that an archive of a container would have."
@@ -21,23 +19,21 @@ struct FingerprintCommand: LockingCommand {
             to: \.container
         )
         ContentFlags.included(at: \.content)
-        Flag.verbose(sets: \.isVerbose)
-        Flag.json(sets: \.answersInJSON)
-        Flag.progress(to: \.progress)
-        Flag.wait(to: \.waitLimit)
+        Flag.verbose
+        Flag.json
+        Flag.progress
+        Flag.wait
         ContentFlags.threads.included(at: \.content)
     }
 
-    static let examples = [
-        Example("Compute the fingerprint of a container.", "migrate fingerprint --container notes"),
-        Example("Compute it without some files.", "migrate fingerprint -c notes --exclude '*.tmp'"),
-        Example(
-            "Compute it of what the app's own extension chooses.",
-            "migrate fingerprint -c notes --extension ./NotesMigration"
-        ),
+    static let examples: Examples = [
+        "Compute the fingerprint of a container.": "migrate fingerprint --container notes",
+        "Compute it without some files.": "migrate fingerprint -c notes --exclude '*.tmp'",
+        "Compute it of what the app's own extension chooses.":
+            "migrate fingerprint -c notes --extension ./NotesMigration",
     ]
 
-    mutating func check(_ given: GivenFlags) throws(UsageError) {
+    mutating func check() throws(UsageError) {
         try content.check()
     }
 
@@ -47,19 +43,15 @@ struct FingerprintCommand: LockingCommand {
         let console = context.console
         let source = try content.source(container)
         let options = try content.options()
-        let report = try await ProgressDisplay.showing(progress, on: console) { progress in
-            try await host(on: console).fingerprint(
-                of: source,
-                using: try content.appExtension.hosted(
-                    on: console,
-                    for: .export,
-                    isVerbose: isVerbose
-                ),
-                options: options,
-                progress: progress
-            )
-        }
-        try console.output.write(FingerprintAnswer(report), inJSON: answersInJSON)
+        let report = try await content.export(
+            source,
+            options,
+            for: .fingerprint,
+            nil,
+            common,
+            on: console
+        )
+        try common.answer(with: FingerprintAnswer(report), on: console)
         try console.logFindings(of: report.appExtension)
         return .success
     }
@@ -68,18 +60,19 @@ struct FingerprintCommand: LockingCommand {
 // MARK: - Answer
 
 /// The answer of `migrate fingerprint`.
-struct FingerprintAnswer: Answer {
-    let fingerprint: String
-    let omissions: OmissionList
-    let totals: ArchiveTotals
+struct FingerprintAnswer: Answer, JSONObject {
+    let report: ExportReport
 
-    init(_ report: ExportReport) {
-        fingerprint = report.fingerprint.description
-        omissions = report.omissions
-        totals = report.totals
-    }
+    init(_ report: ExportReport) { self.report = report }
 
     var schema: String { "migrate/fingerprint/1" }
 
-    var text: String { "\(fingerprint)\n" }
+    var text: String { "\(report.fingerprint)\n" }
+
+    var members: JSONMembers {
+        [
+            "fingerprint": report.fingerprint.description, "omissions": report.omissions,
+            "totals": report.totals,
+        ]
+    }
 }

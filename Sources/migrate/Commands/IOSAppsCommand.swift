@@ -1,5 +1,6 @@
 internal import IPhoneBackups
 internal import MigrationArchive
+internal import MigrationReports
 internal import MigrationSystem
 
 /// `migrate ios apps`: lists the apps of a backup of an iPhone, and the containers that it holds.
@@ -7,7 +8,7 @@ struct IOSAppsCommand: Command {
     private var backup: BytePath = ""
     private var access = IPhoneBackupFlags()
     private var allowsUnfinished = false
-    private var answersInJSON = false
+    var common = CommonOptions()
 
     static let name = "ios apps"
     static let abstract = "List the apps, groups and plugins in a backup of an iPhone or iPad."
@@ -17,32 +18,19 @@ struct IOSAppsCommand: Command {
     static var flags: [Flag<Self>] {
         IPhoneBackupFlags.included(at: \.access)
         Flag.allowUnfinished(sets: \.allowsUnfinished)
-        Flag.json(sets: \.answersInJSON)
+        Flag.json
     }
 
-    static let examples = [
-        Example("List the apps whose data a backup holds.", "migrate ios apps backup"),
-        Example(
-            "List those of an encrypted backup.",
-            "migrate ios apps backup --password-file password"
-        ),
-        Example(
-            "Print the identifiers of apps with data.",
-            "migrate ios apps backup --json | jq -r '.apps[] | select(.hasData).id'"
-        ),
+    static let examples: Examples = [
+        "List the apps whose data a backup holds.": "migrate ios apps backup",
+        "List those of an encrypted backup.": "migrate ios apps backup --password-file password",
+        "Print the identifiers of apps with data.":
+            "migrate ios apps backup --json | jq -r '.apps[] | select(.hasData).id'",
     ]
 
     var onlyAnswers: Bool { true }
 
     var subject: String { PrintableText.escaping(backup) }
-
-    func operation(endedBy error: any Error) -> ErrorMessage.Operation {
-        ErrorMessage.Operation(
-            name: Self.name,
-            subject: subject,
-            hint: IPhoneBackupFlags.hint(for: error)
-        )
-    }
 
     func run(in context: CommandContext) async throws -> ExitCode {
         let console = context.console
@@ -54,77 +42,60 @@ struct IOSAppsCommand: Command {
         )
         for warning in warnings { console.log("migrate: warning: \(warning)") }
         let answer = IOSAppsAnswer(contents, warnings: warnings)
-        try console.output.write(answer, inJSON: answersInJSON)
+        try common.answer(with: answer, on: console)
         return .success
     }
 }
 
+// MARK: - Answer
+
 /// The answer of `migrate ios apps`.
-struct IOSAppsAnswer: Answer {
+struct IOSAppsAnswer: Answer, JSONObject {
     let schema = "migrate/ios-apps/1"
-    let apps: [Container]
-    let groups: [Container]
-    let plugins: [Container]
-    let warnings: [String]
-
-    /// A container in JSON.
-    struct Container: Encodable, Sendable {
-        let bytes: UInt64
-        let files: UInt64
-        let hasData: Bool
-        let id: String
-        let name: String?
-        let version: String?
-    }
-
-    private enum CodingKeys: String, CodingKey {
-        case apps, groups, plugins, warnings
-    }
+    private let contents: BackupContents
+    private let warnings: [String]
 
     init(_ contents: BackupContents, warnings: [String]) {
-        apps = Self.containers(.app, in: contents)
-        groups = Self.containers(.group, in: contents)
-        plugins = Self.containers(.plugin, in: contents)
-        self.warnings = warnings
+        (self.contents, self.warnings) = (contents, warnings)
     }
 
-    private static func containers(
-        _ kind: Domain.Kind,
-        in contents: BackupContents
-    ) -> [Container] {
+    var members: JSONMembers {
+        [
+            "apps": members(of: .app), "groups": members(of: .group),
+            "plugins": members(of: .plugin), "warnings": warnings,
+        ]
+    }
+
+    private func members(of kind: Domain.Kind) -> [JSONMembers] {
         contents.containers(kind).map { container in
-            Container(
-                bytes: container.bytes,
-                files: container.files,
-                hasData: container.hasData,
-                id: container.identifier,
-                name: container.name,
-                version: container.version
-            )
+            [
+                "bytes": container.bytes, "files": container.files, "hasData": container.hasData,
+                "id": container.identifier, "name": container.name, "version": container.version,
+            ]
         }
     }
 
     var text: String {
         let note =
-            groups.isEmpty
+            contents.containers(.group).isEmpty
             ? "" : "A backup doesn't say whose a group is: choose it with --app-group.\n"
-        return Self.section("apps", apps) + Self.section("groups", groups)
-            + Self.section("plugins", plugins) + note
+        return section("apps", .app) + section("groups", .group) + section("plugins", .plugin)
+            + note
     }
 
-    private static func section(_ title: String, _ containers: [Container]) -> String {
-        guard !containers.isEmpty else { return "" }
-        let lines = containers.map { container in
-            let identifier = PrintableText.escaping(container.id)
+    private func section(_ title: String, _ kind: Domain.Kind) -> String {
+        let lines = contents.containers(kind).map { container in
+            let size =
+                GroupedCount(container.files).of("file", "files")
+                + ", \(ByteCount(container.bytes))"
             let facts = [
                 container.name.map { PrintableText.escaping($0) },
                 container.version.map { PrintableText.escaping($0) },
-                container.hasData
-                    ? GroupedCount(container.files).of("file", "files")
-                        + ", \(ByteCount(container.bytes))" : "no data",
+                container.hasData ? size : "no data",
             ]
-            return "  \(identifier): \(facts.compactMap(\.self).joined(separator: ", "))\n"
+            return "  \(PrintableText.escaping(container.identifier)): "
+                + facts.compactMap(\.self).joined(separator: ", ") + "\n"
         }
-        return "\(title)\n" + lines.joined()
+        return lines.isEmpty ? "" : "\(title)\n" + lines.joined()
     }
 }

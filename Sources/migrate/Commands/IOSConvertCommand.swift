@@ -1,10 +1,11 @@
 internal import IPhoneBackups
 internal import MigrationArchive
 internal import MigrationCore
+internal import MigrationReports
 internal import MigrationSystem
 
 /// `migrate ios convert`: takes an app's container out of a backup of an iPhone.
-struct IOSConvertCommand: ReplacingCommand {
+struct IOSConvertCommand: Command {
     private var backup: BytePath = ""
     private var access = IPhoneBackupFlags()
     private var allowsUnfinished = false
@@ -15,9 +16,8 @@ struct IOSConvertCommand: ReplacingCommand {
     private var container: BytePath?
     private var options = ContainerConversion.Options()
     private var importing = ImportOptions()
-    private(set) var replacesExisting = false
     private var isDryRun = false
-    private var answersInJSON = false
+    var common = CommonOptions()
 
     static let name = "ios convert"
     static let abstract =
@@ -74,31 +74,25 @@ struct IOSConvertCommand: ReplacingCommand {
             "Look at every file, say what would be archived and what is missing, and write nothing.",
             sets: \.isDryRun
         )
-        Flag.force(replacing: "a file", sets: \.replacesExisting)
+        Flag.force(replacing: "a file")
         Flag.level(
             byDefault: ContainerConversion.Options().compressionLevel,
             to: \.options.compressionLevel
         )
         Flag.threads(to: \.options.threadCount)
-        Flag.json(sets: \.answersInJSON)
+        Flag.json
     }
 
-    static let examples = [
-        Example(
-            "Take an app's data out of a backup, into an archive.",
-            "migrate ios convert backup --app com.example.notes --out notes.tar.zst"
-        ),
-        Example(
-            "Put it straight into a new container.",
-            "migrate ios convert backup --app com.example.notes --container notes"
-        ),
-        Example(
-            "Take the data that the app shares with its extensions.",
-            "migrate ios convert backup --app org.notes --app-group group.notes -o g.zst"
-        ),
+    static let examples: Examples = [
+        "Take an app's data out of a backup, into an archive.":
+            "migrate ios convert backup --app com.example.notes --out notes.tar.zst",
+        "Put it straight into a new container.":
+            "migrate ios convert backup --app com.example.notes --container notes",
+        "Take the data that the app shares with its extensions.":
+            "migrate ios convert backup --app org.notes --app-group group.notes -o g.zst",
     ]
 
-    func check(_ given: GivenFlags) throws(UsageError) {
+    func check() throws(UsageError) {
         guard output != nil || container != nil || isDryRun else {
             throw UsageError("'--out' or '--container' is missing, which say where the data goes")
         }
@@ -109,24 +103,6 @@ struct IOSConvertCommand: ReplacingCommand {
     func subject(of error: any Error) -> String {
         guard error.isOfOutput else { return subject }
         return output?.destinationText ?? container.map { PrintableText.escaping($0) } ?? subject
-    }
-
-    func operation(endedBy error: any Error) -> ErrorMessage.Operation {
-        var operation = ErrorMessage.Operation(name: Self.name, subject: subject(of: error))
-        operation.hint = IPhoneBackupFlags.hint(for: error)
-        switch error {
-        case let error as MigrationError where error.code == .outputExists && !replacesExisting:
-            operation.hint = .init(flag: "--force", advice: "use --force to replace it")
-        case let error as ArchiveError where error.code == .externalLink:
-            operation.hint = .init(
-                flag: "--external-links",
-                advice: "'--external-links skip' leaves such links out, and 'keep' keeps them"
-            )
-        case let error as ArchiveError where error.code == .notFound:
-            operation.hint = .init(flag: "--app", advice: "'migrate ios apps' lists what is there")
-        default: break
-        }
-        return operation
     }
 
     private var domain: Domain {
@@ -153,7 +129,7 @@ struct IOSConvertCommand: ReplacingCommand {
         } else {
             let destination =
                 try isDryRun
-                ? nil : output?.destination(replacesExisting: replacesExisting, on: console)
+                ? nil : output?.destination(replacesExisting: common.replacesExisting, on: console)
             report = try await IPhoneBackupOperations.convert(
                 domain,
                 in: backup,
@@ -163,48 +139,31 @@ struct IOSConvertCommand: ReplacingCommand {
             )
         }
         for warning in report.warnings { console.log("migrate: warning: \(warning)") }
-        let isWhole = report.lost.count == 0
         let answer = IOSConvertAnswer(
-            report,
+            report: report,
             archive: output,
             container: container,
-            isDone: report.summary != nil,
             isDryRun: isDryRun,
             fingerprint: imported?.fingerprint ?? report.summary?.fingerprint
         )
         // With '--out -', standard output holds only the archive.
         let stream = output?.isStandardStream == true ? console.errors : console.output
-        try stream.write(answer, inJSON: answersInJSON)
-        guard !isWhole else { return .success }
+        try stream.write(answer, inJSON: common.answersInJSON)
+        guard report.lost.count > 0 else { return .success }
         return options.keepsGoing ? .failure : .badArchive
     }
 }
 
 /// The answer of `migrate ios convert`.
-struct IOSConvertAnswer: Answer {
+struct IOSConvertAnswer: Answer, JSONObject {
     let schema = "migrate/ios-convert/1"
-    private let report: ContainerReport
-    private let archive: ArchiveName?
-    private let container: BytePath?
-    private let isDone: Bool
-    private let isDryRun: Bool
-    private let fingerprint: Fingerprint?
+    let report: ContainerReport
+    let archive: ArchiveName?
+    let container: BytePath?
+    let isDryRun: Bool
+    let fingerprint: Fingerprint?
 
-    init(
-        _ report: ContainerReport,
-        archive: ArchiveName?,
-        container: BytePath?,
-        isDone: Bool,
-        isDryRun: Bool,
-        fingerprint: Fingerprint?
-    ) {
-        self.report = report
-        self.archive = archive
-        self.container = container
-        self.isDone = isDone
-        self.isDryRun = isDryRun
-        self.fingerprint = fingerprint
-    }
+    private var isDone: Bool { report.summary != nil }
 
     var text: String {
         let place = archive?.destinationText ?? container.map { PrintableText.escaping($0) }
@@ -240,31 +199,14 @@ struct IOSConvertAnswer: Answer {
         }
     }
 
-    private enum CodingKeys: String, CodingKey {
-        case archive, archiveBase64, bytes, container, containerBase64, dryRun, fingerprint, id,
-            kind
-        case lost, omitted, relinked, resized, totals, version, warnings, written
-    }
-
-    func encode(to encoder: any Encoder) throws {
-        var object = encoder.container(keyedBy: CodingKeys.self)
-        if let archive { try object.encode(archive.exact, forKey: .archive, or: .archiveBase64) }
-        if let container {
-            let name = ExactName(container.bytes)
-            try object.encode(name, forKey: .container, or: .containerBase64)
-        }
-        try object.encodeIfPresent(report.summary?.archiveBytes, forKey: .bytes)
-        try object.encode(isDryRun, forKey: .dryRun)
-        try object.encodeIfPresent(fingerprint?.description, forKey: .fingerprint)
-        try object.encode(report.domain.identifier, forKey: .id)
-        try object.encode("\(report.domain.kind)", forKey: .kind)
-        try object.encode(report.lost, forKey: .lost)
-        try object.encode(report.omitted, forKey: .omitted)
-        try object.encode(report.relinked, forKey: .relinked)
-        try object.encode(report.resized, forKey: .resized)
-        try object.encode(report.totals, forKey: .totals)
-        try object.encodeIfPresent(report.version, forKey: .version)
-        try object.encode(report.warnings, forKey: .warnings)
-        try object.encode(isDone, forKey: .written)
+    var members: JSONMembers {
+        [
+            "archive": archive?.exact, "bytes": report.summary?.archiveBytes,
+            "container": container.map { ExactName($0.bytes) }, "dryRun": isDryRun,
+            "fingerprint": fingerprint?.description, "id": report.domain.identifier,
+            "kind": "\(report.domain.kind)", "lost": report.lost, "omitted": report.omitted,
+            "relinked": report.relinked, "resized": report.resized, "totals": report.totals,
+            "version": report.version, "warnings": report.warnings, "written": isDone,
+        ]
     }
 }

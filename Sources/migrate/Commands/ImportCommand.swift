@@ -2,27 +2,23 @@ internal import AndroidMigration
 internal import MigrationArchive
 internal import MigrationCore
 internal import MigrationHosting
+internal import MigrationReports
 internal import MigrationSystem
 
 /// `migrate import`: imports one archive into one container, whole or not at all.
-struct ImportCommand: LockingCommand, RecordedCommand {
+struct ImportCommand: RecordedCommand {
     private(set) var archive = ArchiveName()
     private(set) var keys = DecryptionFlags()
     private(set) var container: BytePath = ""
     private(set) var bundleIdentifier: String?
     private(set) var appExtension = ExtensionFlags()
     private(set) var options = ImportOptions()
-    private(set) var waitLimit = Duration.zero
-    private(set) var resultFile: BytePath?
-    private(set) var answersInJSON = false
-    private var isQuiet = false
     private var records = RecordFlags()
-    private var isVerbose = false
     private var isDryRun = false
-    private(set) var progress = ProgressMode.auto
     private var importer: AppIdentity?
     private var signature = SignatureFlags()
     private var metadata = RestoredMetadataFlags()
+    var common = CommonOptions()
 
     static let name = "import"
     static let abstract = "Import an archive into a container, whole or not at all."
@@ -116,32 +112,26 @@ struct ImportCommand: LockingCommand, RecordedCommand {
             sets: \.isDryRun
         )
         .excluding(ExtensionFlags.executable)
-        Flag.quiet(sets: \.isQuiet)
-        Flag.verboseNamingFiles(sets: \.isVerbose)
-        Flag.json(sets: \.answersInJSON)
-        Flag.progress(to: \.progress)
-        Flag.wait(to: \.waitLimit)
+        Flag.quiet
+        Flag.verboseNamingFiles
+        Flag.json
+        Flag.progress
+        Flag.wait
         Flag.threads(to: \.options.threadCount)
-        Flag.result(to: \.resultFile)
+        Flag.result
         RecordFlags.included(at: \.records)
     }
 
-    static let examples = [
-        Example(
-            "Import an archive where the app has no data yet.",
-            "migrate import notes.tar.zst --container new-notes"
-        ),
-        Example(
-            "Say what would be replaced and the space that it needs, and change nothing.",
-            "migrate import notes.tar.zst -c notes --replace --dry-run"
-        ),
-        Example(
-            "Let the app's own extension put the data where the app expects it.",
-            "migrate import notes.tar.zst -c notes --extension ./NotesMigration"
-        ),
+    static let examples: Examples = [
+        "Import an archive where the app has no data yet.":
+            "migrate import notes.tar.zst --container new-notes",
+        "Say what would be replaced and the space that it needs, and change nothing.":
+            "migrate import notes.tar.zst -c notes --replace --dry-run",
+        "Let the app's own extension put the data where the app expects it.":
+            "migrate import notes.tar.zst -c notes --extension ./NotesMigration",
     ]
 
-    mutating func check(_ given: GivenFlags) throws(UsageError) {
+    mutating func check() throws(UsageError) {
         try appExtension.check()
         options.requiredSignature = try signature.requirement(for: archive)
         guard !options.skipsIfImported || !archive.isStream || options.expectedFingerprint != nil
@@ -172,125 +162,78 @@ struct ImportCommand: LockingCommand, RecordedCommand {
     }
 
     func run(in context: CommandContext) async throws -> ExitCode {
-        let console = context.console.quieted(isQuiet)
+        let console = context.console.quieted(common.isQuiet)
         let source = try archive.source(on: console, keys: keys)
         let destination = try MigrationDataContainer(
             atPath: container,
             naming: bundleIdentifier
         )
         let record = try OperationRecord(records)
-        guard !isDryRun else {
-            return try await preview(of: source, into: destination, record, on: console)
+        let (report, preview) = try await record.watching(console) {
+            try await perform(source, into: destination, record, on: console)
         }
-        let report = try await record.watching(console) {
-            try await self.report(of: source, into: destination, record, on: console)
-        }
-        context.outcome.note(
-            fingerprint: report.fingerprint?.description,
-            bytes: report.totals.contentBytes,
-            isSkipped: report.isSkipped
-        )
         console.logMissingProof(of: archive.sourceText, in: report)
         console.logLeftovers(of: report)
         let answer = ImportAnswer(
             action: .import,
             archive: archive,
             destination: container.bytes,
-            report: report
+            report: report,
+            preview: preview
         )
-        if !isQuiet { try console.conclude(with: answer, inJSON: answersInJSON) }
-        try console.logFindings(of: report.appExtension)
-        try record.finish { tree, log in page(about: report, tree: tree, log: log) }
-        return .success
-    }
-
-    private func preview(
-        of source: ArchiveSource,
-        into destination: MigrationDataContainer,
-        _ record: OperationRecord,
-        on console: Console
-    ) async throws -> ExitCode {
-        var options = options
-        options.entryHandler = record.entryHandler(besides: console.entryLog(isVerbose: isVerbose))
-        let preview = try await ProgressDisplay.showing(
-            isQuiet ? .none : progress,
-            on: console
-        ) { [options] progress in
-            try await host(on: console).previewImport(
-                of: source,
-                into: destination,
-                options: options,
-                progress: progress
+        if isDryRun {
+            try common.answer(with: answer, on: console)
+        } else {
+            context.outcome.note(
+                fingerprint: report.fingerprint?.description,
+                bytes: report.totals.contentBytes,
+                isSkipped: report.isSkipped
             )
+            try common.conclude(with: answer, on: console)
         }
-        console.logMissingProof(of: archive.sourceText, in: preview.report)
-        var answer = ImportAnswer(
-            action: .import,
-            archive: archive,
-            destination: container.bytes,
-            report: preview.report
-        )
-        answer.preview = preview
-        if !isQuiet { try console.output.write(answer, inJSON: answersInJSON) }
-        try record.finish { tree, log in page(about: preview.report, tree: tree, log: log) }
+        try console.logFindings(of: report.appExtension)
+        try record.finish { tree, log in
+            ReportPage(about: report, of: archive, into: container, tree: tree, session: log)
+        }
         return .success
     }
 
-    private func page(
-        about report: ImportReport,
-        tree: ReportTree,
-        log: SessionLog?
-    ) -> ReportPage {
-        let answer = InspectionAnswer(
-            archive: archive,
-            archiveBytes: nil,
-            fingerprint: report.fingerprint?.description,
-            frameCount: nil,
-            header: report.header,
-            streamBytes: nil,
-            totals: report.totals
-        )
-        let name = PrintableText.escaping(container)
-        var page = ReportPage(
-            title: "Import of \(archive.sourceText)",
-            facts: answer.rows + [("container", name)]
-                + (report.replaced.map { [("replaced", "\(TotalsText($0.totals))")] } ?? [])
-                + (report.keptContainer.map { [("kept", $0)] } ?? []),
-            tree: tree
-        )
-        page.omissions = report.omissions
-        page.findings = report.appExtension?.findings ?? []
-        page.session = log
-        return page
-    }
-
-    private func report(
-        of source: ArchiveSource,
-        into destination: MigrationDataContainer,
+    /// Imports the archive, or finds out what an import would do.
+    private func perform(
+        _ source: ArchiveSource,
+        into container: MigrationDataContainer,
         _ record: OperationRecord,
         on console: Console
-    ) async throws -> ImportReport {
+    ) async throws -> (ImportReport, ImportPreview?) {
         var options = options
-        options.entryHandler = record.entryHandler(besides: console.entryLog(isVerbose: isVerbose))
-        do {
-            return try await ProgressDisplay.showing(
-                isQuiet ? .none : progress,
-                on: console
-            ) { [options] progress in
-                try await host(on: console).import(
-                    source,
-                    into: destination,
-                    using: record.recording(
-                        try appExtension.hosted(on: console, for: .import, isVerbose: isVerbose)
-                    ),
+        let log = console.entryLog(isVerbose: common.isVerbose)
+        options.entryHandler = record.entryHandler(besides: log)
+        return try await common.showingProgress(on: console) { [options] progress in
+            let host = common.host(on: console)
+            guard !isDryRun else {
+                let preview = try await host.previewImport(
+                    of: source,
+                    into: container,
                     options: options,
                     progress: progress
                 )
+                return (preview.report, preview)
             }
-        } catch let error as MigrationError where error.code == .invalidOption {
-            // Without a path, the error is about the source, which is missing rather than wrong.
-            guard error.path == nil else { throw error }
-            throw UsageError("\(error.message); \(SourceFlags.hint)")
+            do {
+                let report = try await host.import(
+                    source,
+                    into: container,
+                    using: try appExtension.hosted(on: console, for: .import, common, record),
+                    options: options,
+                    progress: progress
+                )
+                return (report, nil)
+            } catch let error as MigrationError
+                where error.code == .invalidOption && error.path == nil
+            {
+                // Without a path, the error is about the source, which is missing rather than wrong.
+                throw UsageError("\(error.message); \(ErrorMessage.Hint.ofSource)")
+            }
         }
     }
 }
@@ -298,7 +241,7 @@ struct ImportCommand: LockingCommand, RecordedCommand {
 // MARK: - Answer
 
 /// The answer of `migrate import` and `migrate extract`.
-struct ImportAnswer: Answer {
+struct ImportAnswer: Answer, JSONObject {
     /// What was done with the archive.
     enum Action: String, Sendable {
         case extract, `import`
@@ -348,78 +291,34 @@ struct ImportAnswer: Answer {
         return "\(title) \(least)\(TotalsText(replaced.totals))\n" + parts + (place ?? "")
     }
 
-    private enum CodingKeys: String, CodingKey {
-        case appExtension, archive, archiveBase64, command, destination, destinationBase64, dryRun
-        case fingerprint, hasTrailer, header, isSkipped, lacksEndMark, leftovers, omissions
-        case keptContainer, keptContainerBase64, replaced, replacedData, totals
+    var members: JSONMembers {
+        [
+            "appExtension": report.appExtension, "archive": archive.exact,
+            "command": archive.command.map { CommandAnswer($0.result) },
+            "destination": ExactName(destination), "dryRun": preview.map(Self.members),
+            "fingerprint": report.fingerprint?.description, "hasTrailer": report.hasTrailer,
+            "header": report.header, "isSkipped": action == .import ? report.isSkipped : nil,
+            "keptContainer": report.keptPath.map(ExactName.init),
+            "lacksEndMark": report.lacksEndMark, "leftovers": report.leftovers.map(\.description),
+            "omissions": report.omissions, "replaced": report.replaced.map(Self.members),
+            "replacedData": report.replacedData, "totals": report.totals,
+        ]
     }
 
-    func encode(to encoder: any Encoder) throws {
-        var container = encoder.container(keyedBy: CodingKeys.self)
-        try container.encodeIfPresent(report.appExtension, forKey: .appExtension)
-        try container.encode(archive.exact, forKey: .archive, or: .archiveBase64)
-        let command = archive.command.map { CommandAnswer($0.result) }
-        try container.encodeIfPresent(command, forKey: .command)
-        try container.encode(ExactName(destination), forKey: .destination, or: .destinationBase64)
-        try container.encodeIfPresent(preview.map(EncodedPreview.init), forKey: .dryRun)
-        try container.encodeIfPresent(report.fingerprint?.description, forKey: .fingerprint)
-        try container.encode(report.hasTrailer, forKey: .hasTrailer)
-        try container.encodeIfPresent(report.header, forKey: .header)
-        if action == .import { try container.encode(report.isSkipped, forKey: .isSkipped) }
-        try container.encode(report.lacksEndMark, forKey: .lacksEndMark)
-        try container.encode(report.leftovers.map(\.description), forKey: .leftovers)
-        try container.encode(report.omissions, forKey: .omissions)
-        if let kept = report.keptPath {
-            let name = ExactName(kept)
-            try container.encode(name, forKey: .keptContainer, or: .keptContainerBase64)
-        }
-        try container.encodeIfPresent(
-            report.replaced.map(EncodedReplacement.init),
-            forKey: .replaced
-        )
-        try container.encode(report.replacedData, forKey: .replacedData)
-        try container.encode(report.totals, forKey: .totals)
-    }
-}
-
-/// The data that an import replaced, in JSON.
-private struct EncodedReplacement: Encodable {
-    private struct Part: Encodable {
-        let name: ExactName
-        let totals: ArchiveTotals
-
-        private enum CodingKeys: String, CodingKey {
-            case name, nameBase64, totals
-        }
-
-        func encode(to encoder: any Encoder) throws {
-            var container = encoder.container(keyedBy: CodingKeys.self)
-            try container.encode(name, forKey: .name, or: .nameBase64)
-            try container.encode(totals, forKey: .totals)
-        }
+    private static func members(of preview: ImportPreview) -> JSONMembers {
+        [
+            "availableBytes": preview.availableBytes, "neededBytes": preview.neededBytes,
+            "replacedTotals": preview.replacedTotals,
+        ]
     }
 
-    private let isPartial: Bool
-    private let partCount: Int
-    private let parts: [Part]
-    private let totals: ArchiveTotals
-
-    init(_ replaced: ReplacedData) {
-        (isPartial, partCount) = (replaced.isPartial, replaced.partCount)
-        parts = replaced.parts.map { Part(name: ExactName($0.nameBytes), totals: $0.totals) }
-        totals = replaced.totals
-    }
-}
-
-/// The effects that an import would have, in JSON.
-private struct EncodedPreview: Encodable {
-    let availableBytes: UInt64
-    let neededBytes: UInt64
-    let replacedTotals: ArchiveTotals?
-
-    init(_ preview: ImportPreview) {
-        availableBytes = preview.availableBytes
-        neededBytes = preview.neededBytes
-        replacedTotals = preview.replacedTotals
+    private static func members(of replaced: ReplacedData) -> JSONMembers {
+        [
+            "isPartial": replaced.isPartial, "partCount": replaced.partCount,
+            "parts": replaced.parts.map {
+                ["name": ExactName($0.nameBytes), "totals": $0.totals] as JSONMembers
+            },
+            "totals": replaced.totals,
+        ]
     }
 }

@@ -1,8 +1,10 @@
 internal import MigrationCore
+internal import MigrationReports
 
 /// `migrate manual`: prints a manual page, or the names of all pages.
 struct ManualCommand: Command {
     private var names: [String] = []
+    var common = CommonOptions()
 
     static let name = "manual"
     static let abstract = "Print a manual page as mdoc, or list the pages."
@@ -16,10 +18,10 @@ struct ManualCommand: Command {
 
     static var flags: [Flag<Self>] {}
 
-    static let examples = [
-        Example("List the pages.", "migrate manual"),
-        Example("Read a page that is not installed.", "migrate manual migrate-export | man -l -"),
-        Example("Read about the archive format.", "migrate manual migrate-archive | man -l -"),
+    static let examples: Examples = [
+        "List the pages.": "migrate manual",
+        "Read a page that is not installed.": "migrate manual migrate-export | man -l -",
+        "Read about the archive format.": "migrate manual migrate-archive | man -l -",
     ]
 
     var onlyAnswers: Bool { true }
@@ -53,7 +55,23 @@ struct ManualCommand: Command {
         )
         return [ManualPage(of: tree, edition: edition, chapters: [environment, codes])]
             + tree.commands.map { ManualPage(of: $0, edition: edition, chapters: [codes]) }
-            + [ArchiveManual.page(edition: edition)]
+            + [archive(edition)]
+    }
+
+    /// The page of the file format.
+    private static func archive(_ edition: ManualPage.Edition) -> ManualPage {
+        let head = """
+            .Dd \(edition.date)
+            .Dt MIGRATE-ARCHIVE 5
+            .Os migration \(edition.version)
+            .Sh NAME
+            .Nm migrate-archive
+            .Nd archive of an app's data container
+            .Sh DESCRIPTION
+
+            """
+        let text = String(decoding: PackageResources.migrate_archive_5, as: UTF8.self)
+        return ManualPage(name: "migrate-archive", section: 5, text: head + text)
     }
 
     private static let environment = ManualPage.Chapter(

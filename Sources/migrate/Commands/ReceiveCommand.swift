@@ -1,16 +1,16 @@
 internal import Foundation
 internal import MigrationArchive
 internal import MigrationCore
+internal import MigrationReports
 internal import MigrationSystem
 
 /// `migrate receive`: takes the archive that `migrate send` on another host exports.
-struct ReceiveCommand: LockingCommand, ReplacingCommand {
-    private(set) var replacesExisting = false
-    private(set) var waitLimit = Duration.zero
+struct ReceiveCommand: Command {
     private var path: BytePath = ""
     private var protocolVersion = RemoteArchive.protocolVersion
     private var importContainer: BytePath?
     private var replacesData = false
+    var common = CommonOptions()
 
     static let name = "receive"
     static let abstract = "Take an archive from 'migrate send', which runs this on the other host."
@@ -27,19 +27,15 @@ struct ReceiveCommand: LockingCommand, ReplacingCommand {
         wait
     }
 
-    static let examples = [
-        Example(
-            "Take an archive, as 'migrate send' on the other host asks.",
-            "migrate receive --protocol \(RemoteArchive.protocolVersion) /srv/notes.tar.zst"
-        ),
-        Example(
-            "Replace an archive of that name.",
-            "migrate receive --protocol \(RemoteArchive.protocolVersion) /srv/notes.tar.zst --force"
-        ),
-        Example(
-            "Import it once it is whole.",
-            "migrate receive --protocol \(RemoteArchive.protocolVersion) notes.tar.zst --import /srv/notes"
-        ),
+    private static let ours = RemoteArchive.protocolVersion
+
+    static let examples: Examples = [
+        "Take an archive, as 'migrate send' on the other host asks.":
+            "migrate receive --protocol \(ours) /srv/notes.tar.zst",
+        "Replace an archive of that name.":
+            "migrate receive --protocol \(ours) /srv/notes.tar.zst --force",
+        "Import it once it is whole.":
+            "migrate receive --protocol \(ours) notes.tar.zst --import /srv/notes",
     ]
 
     private static let protocolVersion = Flag<Self>(
@@ -51,7 +47,7 @@ struct ReceiveCommand: LockingCommand, ReplacingCommand {
     .help("The version of the conversation that the sender can have.")
     .required
 
-    private static let force = Flag<Self>.force(replacing: "an archive", sets: \.replacesExisting)
+    private static let force = Flag<Self>.force(replacing: "an archive")
 
     private static let importContainer = Flag<Self>(
         "import",
@@ -65,7 +61,7 @@ struct ReceiveCommand: LockingCommand, ReplacingCommand {
         .help("Replace a container that holds data.")
         .needing(importContainer)
 
-    private static let wait = Flag<Self>.wait(to: \.waitLimit)
+    private static let wait = Flag<Self>.wait
 
     /// The words of a command line that sets these properties, without the archive.
     static func words(
@@ -81,12 +77,11 @@ struct ReceiveCommand: LockingCommand, ReplacingCommand {
             + (waitLimit > .zero ? wait.words([UInt8]("\(waitLimit / .seconds(1))".utf8)) : [])
     }
 
-    func check(_ given: GivenFlags) throws(UsageError) {
-        let ours = RemoteArchive.protocolVersion
-        guard protocolVersion == ours else {
+    func check() throws(UsageError) {
+        guard protocolVersion == Self.ours else {
             throw UsageError(
                 "the sender has version \(protocolVersion) of the conversation, this 'migrate' has "
-                    + "version \(ours): use the same release on both hosts"
+                    + "version \(Self.ours): use the same release on both hosts"
             )
         }
     }
@@ -105,9 +100,9 @@ struct ReceiveCommand: LockingCommand, ReplacingCommand {
         else {
             throw UsageError("'migrate receive' talks with 'migrate send', which runs it over ssh")
         }
-        let received = try await host(on: console).receive(
+        let received = try await common.host(on: console).receive(
             path,
-            replacesExisting: replacesExisting,
+            replacesExisting: common.replacesExisting,
             from: StandardStream.input.rawValue,
             to: StandardStream.output.rawValue,
             settingAside: { place in
@@ -138,7 +133,7 @@ struct ReceiveCommand: LockingCommand, ReplacingCommand {
         options.expectedFingerprint = received.fingerprint
         // A repeated transfer must be idempotent.
         options.skipsIfImported = true
-        let report = try await host(on: console).import(
+        let report = try await common.host(on: console).import(
             .file(path: path),
             into: MigrationDataContainer(atPath: container),
             options: options
@@ -153,7 +148,7 @@ struct ReceiveCommand: LockingCommand, ReplacingCommand {
 /// The answer of `migrate receive` to the sender.
 struct ReceiveAnswer: Answer, Codable {
     /// The result of an import.
-    struct Import: Codable, Sendable {
+    struct Import: JSONObject, Decodable, Sendable {
         let container: ExactName
         let isSkipped: Bool
         let omissions: OmissionList
@@ -162,6 +157,13 @@ struct ReceiveAnswer: Answer, Codable {
 
         private enum CodingKeys: String, CodingKey {
             case container, containerBase64, isSkipped, omissions, replacedData, totals
+        }
+
+        var members: JSONMembers {
+            [
+                "container": container, "isSkipped": isSkipped, "omissions": omissions,
+                "replacedData": replacedData, "totals": totals,
+            ]
         }
 
         /// The lines for a person.
@@ -215,14 +217,5 @@ extension ReceiveAnswer.Import {
         omissions = try values.decode(OmissionList.self, forKey: .omissions)
         replacedData = try values.decode(Bool.self, forKey: .replacedData)
         totals = try values.decode(ArchiveTotals.self, forKey: .totals)
-    }
-
-    func encode(to encoder: any Encoder) throws {
-        var values = encoder.container(keyedBy: CodingKeys.self)
-        try values.encode(container, forKey: .container, or: .containerBase64)
-        try values.encode(isSkipped, forKey: .isSkipped)
-        try values.encode(omissions, forKey: .omissions)
-        try values.encode(replacedData, forKey: .replacedData)
-        try values.encode(totals, forKey: .totals)
     }
 }

@@ -1,12 +1,13 @@
 internal import MigrationArchive
 internal import MigrationCore
+internal import MigrationReports
 internal import MigrationSystem
 
 /// `migrate recover`: completes an interrupted import or rolls it back.
 struct RecoverCommand: Command {
     private var container: BytePath = ""
     private var discards = false
-    private var answersInJSON = false
+    var common = CommonOptions()
 
     static let name = "recover"
     static let abstract = "Complete an interrupted import, or roll it back."
@@ -15,16 +16,13 @@ struct RecoverCommand: Command {
         Flag.container(help: "The container, which must not be in use.", to: \.container)
         Flag("discard", sets: \.discards)
             .help("Give up an import that can't be completed or understood; all data is kept.")
-        Flag.json(sets: \.answersInJSON)
+        Flag.json
     }
 
-    static let examples = [
-        Example(
-            "Complete an interrupted import, or roll it back.",
-            "migrate recover --container notes"
-        ),
-        Example("Give up an import that can't be completed.", "migrate recover -c notes --discard"),
-        Example("Print what was done for a program.", "migrate recover -c notes --json"),
+    static let examples: Examples = [
+        "Complete an interrupted import, or roll it back.": "migrate recover --container notes",
+        "Give up an import that can't be completed.": "migrate recover -c notes --discard",
+        "Print what was done for a program.": "migrate recover -c notes --json",
     ]
 
     var subject: String { PrintableText.escaping(container) }
@@ -33,7 +31,7 @@ struct RecoverCommand: Command {
         let container = try MigrationDataContainer(atPath: container)
         let report = try MigrationHost().recover(container, discards: discards)
         let answer = RecoverAnswer(report, of: container.place.path)
-        try context.console.conclude(with: answer, inJSON: answersInJSON)
+        try common.conclude(with: answer, on: context.console)
         return .success
     }
 }
@@ -41,7 +39,7 @@ struct RecoverCommand: Command {
 // MARK: - Answer
 
 /// The answer of `migrate recover`.
-struct RecoverAnswer: Answer {
+struct RecoverAnswer: Answer, JSONObject {
     private let report: RecoveryReport
     private let container: BytePath
 
@@ -88,15 +86,11 @@ struct RecoverAnswer: Answer {
             + [UInt8](" && mv -T ".utf8) + replaced + [UInt8](" ".utf8) + container
     }
 
-    private enum CodingKeys: String, CodingKey {
-        case kept, problem, recovery, replaced
-    }
-
-    func encode(to encoder: any Encoder) throws {
-        var container = encoder.container(keyedBy: CodingKeys.self)
-        try container.encode(report.keptPaths.map(EncodedPath.init), forKey: .kept)
-        try container.encodeIfPresent(problem, forKey: .problem)
-        try container.encode(report.outcome.rawValue, forKey: .recovery)
-        try container.encodeIfPresent(report.replacedPath.map(EncodedPath.init), forKey: .replaced)
+    var members: JSONMembers {
+        let object = { (path: [UInt8]) in ["path": ExactName(path)] as JSONMembers }
+        return [
+            "kept": report.keptPaths.map(object), "problem": problem,
+            "recovery": report.outcome.rawValue, "replaced": report.replacedPath.map(object),
+        ]
     }
 }

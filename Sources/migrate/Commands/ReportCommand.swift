@@ -1,9 +1,10 @@
 internal import MigrationArchive
 internal import MigrationCore
+internal import MigrationReports
 internal import MigrationSystem
 
 /// `migrate report`: writes a page that shows what an archive or a container holds.
-struct ReportCommand: LockingCommand, ReplacingCommand {
+struct ReportCommand: Command {
     private var archive: ArchiveName?
     private var keys = DecryptionFlags()
     private var shown: BytePath?
@@ -12,10 +13,7 @@ struct ReportCommand: LockingCommand, ReplacingCommand {
     private var includesCaches = false
     private var page: BytePath?
     private var results: BytePath?
-    private var answersInJSON = false
-    private(set) var replacesExisting = false
-    private(set) var waitLimit = Duration.zero
-    private var progress = ProgressMode.auto
+    var common = CommonOptions()
 
     static let name = "report"
     static let abstract =
@@ -36,27 +34,23 @@ struct ReportCommand: LockingCommand, ReplacingCommand {
             .about(.container)
             .excluding(against)
         results
-        Flag.json(sets: \.answersInJSON).needing(results)
+        Flag.json.needing(results)
         against
         Flag("session", value: "file", as: .path, to: \.session)
             .help("Also show the session that 'export' or 'import --session-log' wrote here.")
         Flag.includeCaches(sets: \.includesCaches)
         DecryptionFlags.included(at: \.keys)
-        Flag.wait(to: \.waitLimit)
-        Flag.force(replacing: "a page", sets: \.replacesExisting)
-        Flag.progress(to: \.progress)
+        Flag.wait
+        Flag.force(replacing: "a page")
+        Flag.progress
     }
 
-    static let examples = [
-        Example("Show what is in an archive.", "migrate report notes.tar.zst --out notes.html"),
-        Example(
-            "Show what is in a container, and what an export leaves out.",
-            "migrate report --container notes --out notes.html"
-        ),
-        Example(
-            "Sum up many runs, which appended a line to a file.",
-            "migrate report --results runs.jsonl --out fleet.html"
-        ),
+    static let examples: Examples = [
+        "Show what is in an archive.": "migrate report notes.tar.zst --out notes.html",
+        "Show what is in a container, and what an export leaves out.":
+            "migrate report --container notes --out notes.html",
+        "Sum up many runs, which appended a line to a file.":
+            "migrate report --results runs.jsonl --out fleet.html",
     ]
 
     private static let results = Flag<Self>("results", value: "file", as: .path, to: \.results)
@@ -86,7 +80,7 @@ struct ReportCommand: LockingCommand, ReplacingCommand {
         error.isOfOutput ? page.map { PrintableText.escaping($0.bytes) } ?? subject : subject
     }
 
-    func check(_ given: GivenFlags) throws(UsageError) {
+    func check() throws(UsageError) {
         guard results == nil else {
             guard archive == nil, shown == nil, session == nil, !includesCaches else {
                 throw UsageError("'--results' is given in place of all else that a page can show")
@@ -144,11 +138,11 @@ struct ReportCommand: LockingCommand, ReplacingCommand {
         let source = try archive.source(on: console, keys: keys)
         if let container {
             let other = try MigrationDataContainer(atPath: container)
-            _ = try await ProgressDisplay.showing(progress, on: console) { progress in
+            _ = try await common.showingProgress(on: console) { progress in
                 try await source.compare(
                     with: other,
                     includesCaches: includesCaches,
-                    host: host(on: console),
+                    host: common.host(on: console),
                     progress: progress
                 ) { difference in
                     let text = DifferenceRow(difference).line
@@ -172,7 +166,7 @@ struct ReportCommand: LockingCommand, ReplacingCommand {
         let container = try MigrationDataContainer(atPath: path)
         let tree = Monitor(ReportTree())
         let counts = Monitor((moved: ArchiveTotals(), omitted: ArchiveTotals()))
-        try await host(on: console).list(container, includesCaches: includesCaches) {
+        try await common.host(on: console).list(container, includesCaches: includesCaches) {
             entry,
             reason in
             tree.withLock { $0.add(entry, state: reason == nil ? nil : .omitted) }
@@ -197,14 +191,14 @@ struct ReportCommand: LockingCommand, ReplacingCommand {
     private func sumUp(_ results: BytePath, on console: Console) throws {
         let summary = try FleetSummary(readingFileAt: results, SignalWatch.interruption)
         let report = FleetReport(summary: summary)
-        guard page != nil, !answersInJSON else {
-            return try console.output.write(report, inJSON: answersInJSON)
+        guard page != nil, !common.answersInJSON else {
+            return try common.answer(with: report, on: console)
         }
         try write(report.html(title: PrintableText.escaping(results)), on: console)
     }
 
     private func write(_ html: String, on console: Console) throws {
         guard let page, page != "-" else { return try console.output.write(html) }
-        try PageFile(at: page, replacesExisting: replacesExisting).write(html)
+        try PageFile(at: page, replacesExisting: common.replacesExisting).write(html)
     }
 }

@@ -1,12 +1,13 @@
 internal import MigrationArchive
 internal import MigrationCore
+internal import MigrationReports
 internal import MigrationSystem
 
 /// `migrate run`: runs an app and keeps migrations out of its container meanwhile.
-struct RunCommand: LockingCommand {
+struct RunCommand: Command {
     private var container: BytePath = ""
     private(set) var commandLine: [[UInt8]] = []
-    private(set) var waitLimit = Duration.zero
+    var common = CommonOptions()
 
     static let name = "run"
     static let abstract = "Run an app while no migration can touch its container."
@@ -20,22 +21,18 @@ struct RunCommand: LockingCommand {
 
     static var flags: [Flag<Self>] {
         Flag.container(help: "The app's container.", to: \.container)
-        Flag.wait(to: \.waitLimit)
+        Flag.wait
     }
 
-    static let examples = [
-        Example("Run an app on its container.", "migrate run --container notes -- ./notes"),
-        Example(
-            "Wait up to a minute for a migration to end.",
-            "migrate run -c notes --wait 60 -- ./notes --sync"
-        ),
-        Example(
-            "Copy a container while neither its app nor a migration changes it.",
-            "migrate run -c notes -- cp -a notes copy"
-        ),
+    static let examples: Examples = [
+        "Run an app on its container.": "migrate run --container notes -- ./notes",
+        "Wait up to a minute for a migration to end.":
+            "migrate run -c notes --wait 60 -- ./notes --sync",
+        "Copy a container while neither its app nor a migration changes it.":
+            "migrate run -c notes -- cp -a notes copy",
     ]
 
-    func check(_ given: GivenFlags) throws(UsageError) {
+    func check() throws(UsageError) {
         guard commandLine.first != [] else { throw UsageError("the command to run is empty") }
     }
 
@@ -49,7 +46,7 @@ struct RunCommand: LockingCommand {
                 return try run(in: container, watching: record, context: context)
             }
             context.signals?.restoreInheritance()
-            try host(on: context.console).execute(commandLine, in: container)
+            try common.host(on: context.console).execute(commandLine, in: container)
         } catch let error as SystemError {
             throw ProgramStartError(commandLine: commandLine, cause: error)
         }
@@ -64,7 +61,11 @@ struct RunCommand: LockingCommand {
         let signals =
             context.signals?.inheritedSignals
             ?? ForegroundProcess.Signals()
-        let app = try host(on: context.console).start(commandLine, in: container, signals: signals)
+        let app = try common.host(on: context.console).start(
+            commandLine,
+            in: container,
+            signals: signals
+        )
         context.signals?.forward { number in
             // The terminal has sent this signal to the app too.
             guard number != SignalWatch.interrupt || !ForegroundProcess.isInForeground else {

@@ -2,24 +2,19 @@ internal import Foundation
 internal import MigrationArchive
 internal import MigrationCore
 internal import MigrationHosting
+internal import MigrationReports
 internal import MigrationSystem
 
 /// `migrate send`: exports one container into an archive on another host.
-struct SendCommand: LockingCommand, ReplacingCommand, RecordedCommand {
+struct SendCommand: ExportingCommand {
     private(set) var container: BytePath = ""
-    private(set) var replacesExisting = false
-    private(set) var resultFile: BytePath?
-    private(set) var waitLimit = Duration.zero
-    private(set) var answersInJSON = false
-    private(set) var progress = ProgressMode.auto
     private var place: RemotePlace?
-    private var content = ContentFlags()
+    private(set) var content = ContentFlags()
     private var importContainer: BytePath?
     private var replacesData = false
     private var remoteCommand = [UInt8]("migrate".utf8)
     private var shellOptions: [[UInt8]] = []
-    private var isVerbose = false
-    private var isQuiet = false
+    var common = CommonOptions()
 
     static let name = "send"
     static let abstract = "Export a container into an archive on another host."
@@ -42,7 +37,7 @@ struct SendCommand: LockingCommand, ReplacingCommand, RecordedCommand {
                 "every encrypted archive has a key of its own and can't go on where it was cut; "
                 + "'migrate export --out-command' sends one whole"
         )
-        Flag.force(replacing: "an archive", sets: \.replacesExisting)
+        Flag.force(replacing: "an archive")
         importContainer
         Flag("replace", sets: \.replacesData)
             .help("Replace the data of a container on the other host.")
@@ -58,28 +53,22 @@ struct SendCommand: LockingCommand, ReplacingCommand, RecordedCommand {
                     + "ServerAliveCountMax=4."
             )
             .about(.running)
-        Flag.quiet(sets: \.isQuiet)
-        Flag.verboseNamingFiles(sets: \.isVerbose)
-        Flag.json(sets: \.answersInJSON)
-        Flag.progress(to: \.progress)
-        Flag.wait(to: \.waitLimit)
+        Flag.quiet
+        Flag.verboseNamingFiles
+        Flag.json
+        Flag.progress
+        Flag.wait
         ContentFlags.threads.included(at: \.content)
-        Flag.result(to: \.resultFile)
+        Flag.result
     }
 
-    static let examples = [
-        Example(
-            "Export a container into an archive on another host.",
-            "migrate send ssh://backup.example.com/srv/notes.tar.zst -c notes"
-        ),
-        Example(
-            "Import the archive there once it is whole.",
-            "migrate send ssh://nas/srv/notes.tar.zst -c notes --import /srv/notes"
-        ),
-        Example(
-            "Name the program, which is outside of the other host's PATH.",
-            "migrate send ssh://nas/notes.tar.zst -c notes --remote-command bin/migrate"
-        ),
+    static let examples: Examples = [
+        "Export a container into an archive on another host.":
+            "migrate send ssh://backup.example.com/srv/notes.tar.zst -c notes",
+        "Import the archive there once it is whole.":
+            "migrate send ssh://nas/srv/notes.tar.zst -c notes --import /srv/notes",
+        "Name the program, which is outside of the other host's PATH.":
+            "migrate send ssh://nas/notes.tar.zst -c notes --remote-command bin/migrate",
     ]
 
     private static let importContainer = Flag<Self>(
@@ -91,7 +80,7 @@ struct SendCommand: LockingCommand, ReplacingCommand, RecordedCommand {
     .help("Import the archive into this container on the other host once it is whole.")
     .about(.container)
 
-    mutating func check(_ given: GivenFlags) throws(UsageError) {
+    mutating func check() throws(UsageError) {
         guard !remoteCommand.isEmpty else {
             throw UsageError("option '--remote-command' has an empty value")
         }
@@ -116,53 +105,36 @@ struct SendCommand: LockingCommand, ReplacingCommand, RecordedCommand {
 
     func run(in context: CommandContext) async throws -> ExitCode {
         guard let place else { preconditionFailure("the parser requires the argument") }
-        let console = context.console.quieted(isQuiet)
+        let console = context.console.quieted(common.isQuiet)
         let remote = RemoteArchive(
             place,
             command: remoteCommand,
             arguments: ReceiveCommand.words(
-                replacesExisting: replacesExisting,
+                replacesExisting: common.replacesExisting,
                 importingInto: importContainer,
                 replacesData: replacesData,
-                waitLimit: waitLimit
+                waitLimit: common.waitLimit
             ),
             options: shellOptions
         )
         let source = try content.source(container)
-        var options = try content.options()
-        options.entryHandler = console.entryLog(isVerbose: isVerbose)
-        let report = try await ProgressDisplay.showing(
-            isQuiet ? .none : progress,
+        let report = try await export(
+            source,
+            content.options(),
+            for: .archive(.remote(remote)),
             on: console
-        ) { [options] progress in
-            try await host(on: console).export(
-                source,
-                to: .remote(remote),
-                using: try content.appExtension.hosted(
-                    on: console,
-                    for: .export,
-                    isVerbose: isVerbose
-                ),
-                options: options,
-                progress: progress
-            )
-        }
+        )
         let received = try ReceiveAnswer(reading: remote.answer)
         guard received.fingerprint == report.fingerprint.description else {
             let message = "the archive there has another fingerprint: \(received.fingerprint)"
             throw MigrationError(.commandFailed, message)
         }
-        context.outcome.note(
-            fingerprint: received.fingerprint,
-            bytes: report.totals.contentBytes,
-            archiveBytes: report.archiveBytes,
-            isSkipped: received.isUnchanged
+        let transfer = TransferAnswer(received, from: remote)
+        try conclude(
+            ExportAnswer(archive, report: report, transfer: transfer),
+            isSkipped: received.isUnchanged,
+            in: context
         )
-        var answer = ExportAnswer(archive, report: report)
-        answer.transfer = TransferAnswer(received, from: remote)
-        console.logExternalLinks(of: report)
-        if !isQuiet { try console.conclude(with: answer, inJSON: answersInJSON) }
-        try console.logFindings(of: report.appExtension)
         return .success
     }
 }

@@ -1,15 +1,15 @@
 internal import MigrationArchive
 internal import MigrationCore
+internal import MigrationReports
 internal import MigrationSystem
 
 /// `migrate sign`: signs an archive with an SSH key.
-struct SignCommand: ReplacingCommand {
+struct SignCommand: Command {
     private var archive = ArchiveName()
     private var keys = DecryptionFlags()
     private var key: BytePath = ""
     private var signature: BytePath?
-    private(set) var replacesExisting = false
-    private var progress = ProgressMode.auto
+    var common = CommonOptions()
 
     static let name = "sign"
     static let abstract = "Sign an archive with an SSH key, after checking every frame."
@@ -24,27 +24,21 @@ struct SignCommand: ReplacingCommand {
             help: "The signature to write; by default the archive's name with '.sig' after it.",
             to: \.signature
         )
-        Flag.force(replacing: "a signature", sets: \.replacesExisting)
+        Flag.force(replacing: "a signature")
         DecryptionFlags.included(at: \.keys)
-        Flag.progress(to: \.progress)
+        Flag.progress
     }
 
-    static let examples = [
-        Example(
-            "Sign an archive; the signature is notes.tar.zst.sig.",
-            "migrate sign notes.tar.zst --key ~/.ssh/id_ed25519"
-        ),
-        Example(
-            "Let an agent sign, which holds the private key.",
-            "migrate sign notes.tar.zst --key ~/.ssh/id_ed25519.pub"
-        ),
-        Example(
-            "Write the signature elsewhere.",
-            "migrate sign notes.tar.zst --key id_ed25519 --signature signatures/notes"
-        ),
+    static let examples: Examples = [
+        "Sign an archive; the signature is notes.tar.zst.sig.":
+            "migrate sign notes.tar.zst --key ~/.ssh/id_ed25519",
+        "Let an agent sign, which holds the private key.":
+            "migrate sign notes.tar.zst --key ~/.ssh/id_ed25519.pub",
+        "Write the signature elsewhere.":
+            "migrate sign notes.tar.zst --key id_ed25519 --signature signatures/notes",
     ]
 
-    mutating func check(_ given: GivenFlags) throws(UsageError) {
+    mutating func check() throws(UsageError) {
         signature = try SignatureFlags.path(signature, of: archive)
     }
 
@@ -58,13 +52,13 @@ struct SignCommand: ReplacingCommand {
 
     func run(in context: CommandContext) async throws -> ExitCode {
         let source = try archive.source(on: context.console, keys: keys)
-        let inspection = try await ProgressDisplay.showing(progress, on: context.console) {
+        let inspection = try await common.showingProgress(on: context.console) {
             try await source.verify(.hashes, progress: $0)
         }
         try ArchiveStatement(inspection).sign(
             keyPath: key,
             toPath: signaturePath,
-            replacesExisting: replacesExisting,
+            replacesExisting: common.replacesExisting,
             on: MigrationOperation(cancellation: SignalWatch.interruption)
         )
         let name = PrintableText.escaping(signaturePath)

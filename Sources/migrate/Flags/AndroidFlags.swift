@@ -1,6 +1,7 @@
 internal import AndroidMigration
 internal import MigrationArchive
 internal import MigrationCore
+internal import MigrationReports
 internal import MigrationSystem
 
 /// The flags that say how to read an Android backup.

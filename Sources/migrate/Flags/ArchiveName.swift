@@ -1,34 +1,9 @@
 internal import MigrationArchive
 internal import MigrationCore
+internal import MigrationReports
 internal import MigrationSystem
 
-/// An archive as the command line names it: a path, `-` for a standard stream, or a command.
-struct ArchiveName: Hashable, Sendable {
-    /// The word on the command line; empty for a command.
-    let path: BytePath
-
-    /// The command that takes or gives the archive.
-    let command: StreamCommand?
-
-    init(_ path: BytePath = "") {
-        self.path = path
-        command = nil
-    }
-
-    init(_ command: StreamCommand) {
-        path = ""
-        self.command = command
-    }
-
-    /// Whether the name stands for standard input or output.
-    var isStandardStream: Bool { path == "-" }
-
-    /// Whether it names no regular file, so that no other file can lie beside it.
-    var isStream: Bool { isStandardStream || command != nil }
-
-    /// The name as JSON holds it.
-    var exact: ExactName { ExactName(command?.text ?? path.bytes) }
-
+extension ArchiveName {
     /// The archive to read, decrypted with `keys`.
     func source(on console: Console, keys: DecryptionFlags) throws -> ArchiveSource {
         let source = try source(on: console)
@@ -66,24 +41,12 @@ struct ArchiveName: Hashable, Sendable {
         }
         return .descriptor(StandardStream.output.rawValue)
     }
-
-    /// The name of an archive that is read, in messages.
-    var sourceText: String {
-        isStandardStream ? "standard input" : PrintableText.escaping(command?.text ?? path.bytes)
-    }
-
-    /// The name of an archive that is written, in messages.
-    var destinationText: String {
-        isStandardStream ? "standard output" : PrintableText.escaping(command?.text ?? path.bytes)
-    }
 }
 
 extension ValueReader where Value == ArchiveName {
     /// The path of an archive, or `-`.
     static var archive: Self { ValueReader<BytePath>.path.map { ArchiveName($0) } }
-}
 
-extension ValueReader where Value == ArchiveName {
     /// A shell command that takes or gives an archive.
     static var command: Self {
         ValueReader<[UInt8]>.bytes.map { (text) throws(ValueError) in

@@ -1,5 +1,6 @@
 internal import MigrationArchive
 internal import MigrationCore
+internal import MigrationReports
 internal import MigrationSystem
 
 /// The flags that several commands declare alike, each with the property that it sets.
@@ -58,13 +59,6 @@ extension Flag {
             .about(.archive)
     }
 
-    static func force(
-        replacing kind: String,
-        sets path: Property<Owner, Bool>
-    ) -> Flag {
-        Flag("force", short: "f", sets: path).help("Replace \(kind) of that name.").about(.archive)
-    }
-
     static func level(
         byDefault level: Int,
         to path: Property<Owner, Int>
@@ -107,8 +101,20 @@ extension Flag {
             .about(.container)
     }
 
-    static func wait(to path: Property<Owner, Duration>) -> Flag {
-        Flag("wait", value: "s", as: .seconds, to: path)
+    static func dryRun(_ help: String, sets path: Property<Owner, Bool>) -> Flag {
+        Flag("dry-run", short: "n", sets: path).help(help).about(.running)
+    }
+}
+
+/// The flags that say how a command runs and answers.
+extension Flag where Owner: CommandOfOptions {
+    static func force(replacing kind: String) -> Flag {
+        Flag("force", short: "f", sets: \.common.replacesExisting)
+            .help("Replace \(kind) of that name.").about(.archive)
+    }
+
+    static var wait: Flag {
+        Flag("wait", value: "s", as: .seconds, to: \.common.waitLimit)
             .help(
                 "If the container is in use, wait up to this many seconds; by default fail at "
                     + "once."
@@ -116,12 +122,8 @@ extension Flag {
             .about(.running)
     }
 
-    static func dryRun(_ help: String, sets path: Property<Owner, Bool>) -> Flag {
-        Flag("dry-run", short: "n", sets: path).help(help).about(.running)
-    }
-
-    static func result(to path: Property<Owner, BytePath?>) -> Flag {
-        Flag("result", value: "file", as: .outputPath, to: path)
+    static var result: Flag {
+        Flag("result", value: "file", as: .outputPath, to: \.common.resultFile)
             .help(
                 "Append one line of JSON about this run to a file, which others may write at the "
                     + "same time; 'migrate report --results' sums them up."
@@ -129,34 +131,34 @@ extension Flag {
             .about(.running)
     }
 
-    static func json(sets path: Property<Owner, Bool>) -> Flag {
-        Flag("json", sets: path).help("Answer with one JSON document.").about(.running)
+    static var json: Flag {
+        Flag("json", sets: \.common.answersInJSON).help("Answer with one JSON document.")
+            .about(.running)
     }
 
-    static func verbose(sets path: Property<Owner, Bool>) -> Flag {
-        Flag("verbose", short: "v", sets: path)
+    static var verbose: Flag {
+        Flag("verbose", short: "v", sets: \.common.isVerbose)
             .help("Print more, such as the limits of the extension's confinement.")
             .about(.running)
     }
 
     /// `--verbose` of a command that moves files.
-    static func verboseNamingFiles(sets path: Property<Owner, Bool>) -> Flag {
-        Flag.verbose(sets: path)
-            .help(
-                "Name each file on standard error as it goes, and print more, such as the limits of "
-                    + "the extension's confinement."
-            )
+    static var verboseNamingFiles: Flag {
+        verbose.help(
+            "Name each file on standard error as it goes, and print more, such as the limits of "
+                + "the extension's confinement."
+        )
     }
 
-    static func quiet(sets path: Property<Owner, Bool>) -> Flag {
-        Flag("quiet", short: "q", sets: path)
+    static var quiet: Flag {
+        Flag("quiet", short: "q", sets: \.common.isQuiet)
             .help("Print nothing but warnings and errors.")
-            .excluding(Flag.json(sets: path))
+            .excluding(json)
             .about(.running)
     }
 
-    static func progress(to path: Property<Owner, ProgressMode>) -> Flag {
-        Flag("progress", value: "mode", as: .choice, to: path)
+    static var progress: Flag {
+        Flag("progress", value: "mode", as: .choice, to: \.common.progress)
             .help(
                 "Show progress on standard error: 'bar', 'plain' (one line per second), 'none', or "
                     + "'auto', the default: a bar on a terminal."

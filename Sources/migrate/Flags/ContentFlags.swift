@@ -1,6 +1,8 @@
 internal import AndroidMigration
 internal import MigrationArchive
 internal import MigrationCore
+internal import MigrationHosting
+internal import MigrationReports
 internal import MigrationSystem
 
 /// The flags that say which of a container's data an archive holds, and how it describes the data.
@@ -85,4 +87,46 @@ struct ContentFlags: FlagGroup {
         options.activity = try activity.map { try ResumeActivity(list: InputFile.read($0)) }
         return options
     }
+
+    /// Exports `source`, or does without an archive what `purpose` says.
+    func export(
+        _ source: MigrationDataContainer,
+        _ options: ExportOptions,
+        for purpose: ExportPurpose,
+        _ record: OperationRecord?,
+        _ common: CommonOptions,
+        on console: Console
+    ) async throws -> ExportReport {
+        let host = common.host(on: console)
+        return try await common.showingProgress(on: console) { bar in
+            let app = try appExtension.hosted(on: console, for: .export, common, record)
+            return switch purpose {
+            case .archive(let place):
+                try await host.export(
+                    source,
+                    to: place,
+                    using: app,
+                    options: options,
+                    progress: bar
+                )
+            case .preview(let place):
+                try await host.previewExport(
+                    of: source,
+                    to: place,
+                    using: app,
+                    options: options,
+                    progress: bar
+                )
+            case .fingerprint:
+                try await host.fingerprint(of: source, using: app, options: options, progress: bar)
+            }
+        }
+    }
+}
+
+/// What an export is made for.
+enum ExportPurpose: Sendable {
+    case archive(ArchiveDestination)
+    case preview(ArchiveDestination)
+    case fingerprint
 }

@@ -1,5 +1,6 @@
 internal import MigrationArchive
 internal import MigrationCore
+internal import MigrationReports
 internal import MigrationSystem
 
 /// The flags that open an encrypted archive.
@@ -74,23 +75,6 @@ struct DecryptionFlags: FlagGroup {
             try decryption.usePassphrase(wiping: &bytes)
         }
         return decryption
-    }
-
-    /// The flags that help if an archive can't be opened.
-    static func hint(for code: ArchiveError.Code) -> ErrorMessage.Hint? {
-        switch code {
-        case .keyMissing:
-            ErrorMessage.Hint(
-                flag: "--identity",
-                advice: "give '--identity', '--passphrase' or '--passphrase-file'"
-            )
-        case .workFactorTooLarge:
-            ErrorMessage.Hint(
-                flag: "--max-work-factor",
-                advice: "'--max-work-factor' allows more"
-            )
-        default: nil
-        }
     }
 }
 

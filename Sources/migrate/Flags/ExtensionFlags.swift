@@ -2,6 +2,7 @@ internal import Foundation
 internal import MigrationArchive
 internal import MigrationCore
 internal import MigrationHosting
+internal import MigrationReports
 internal import MigrationSystem
 
 /// The flags that name the app's extension and the terms on which it runs.
@@ -200,11 +201,13 @@ extension ExtensionFlags {
         return appExtension
     }
 
-    /// The extension, whose output goes to `console` after a summary of its preflight.
+    /// The extension, whose output goes to `console` after a summary of its preflight, and whose session
+    /// `record` notes.
     func hosted(
         on console: Console,
         for purpose: Purpose,
-        isVerbose: Bool
+        _ common: CommonOptions,
+        _ record: OperationRecord? = nil
     ) throws -> MigrationExtension? {
         guard var hosted = appExtension, let executable else { return nil }
         do throws(SystemError) {
@@ -221,12 +224,14 @@ extension ExtensionFlags {
         hosted.outputHandler = { line in
             console.tell(line.isEmpty ? "\(name):" : "\(name): \(line)")
         }
+        record?.watch(&hosted)
         guard purpose != .preflight else { return hosted }
         hosted.preflightHandler = { report in
             let text = PreflightText(
                 report: report,
                 isOfExport: purpose == .export,
-                isVerbose: isVerbose
+                isVerbose: common.isVerbose,
+                advice: ErrorMessage.Hint.advice
             )
             console.tell(text.lines.map { "migrate: \($0)" }.joined(separator: "\n"))
         }
@@ -327,6 +332,4 @@ enum SourceFlags {
             .help("The version of the data's format; by default the one that the archive names.")
             .about(.extension)
     }
-
-    static let hint = "give '--source-app', '--source-platform' and '--source-version'"
 }

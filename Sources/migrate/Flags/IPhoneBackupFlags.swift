@@ -63,30 +63,6 @@ struct IPhoneBackupFlags: FlagGroup {
             return nil
         }
     }
-
-    /// The flag that helps against an error of a backup.
-    static func hint(for error: any Error) -> ErrorMessage.Hint? {
-        switch (error as? ArchiveError)?.code {
-        case .keyMissing?:
-            ErrorMessage.Hint(
-                flag: "--password-file",
-                advice: "give its password with --password-file, or run the command at a terminal"
-            )
-        case .passphraseWrong?:
-            ErrorMessage.Hint(
-                flag: "--password-file",
-                advice:
-                    "it is the one that was set when backups were first encrypted, neither the "
-                    + "passcode nor the Apple account's"
-            )
-        case .truncated?:
-            ErrorMessage.Hint(
-                flag: "--allow-unfinished",
-                advice: "--allow-unfinished reads what is there, if it has a manifest"
-            )
-        default: nil
-        }
-    }
 }
 
 extension Secret {

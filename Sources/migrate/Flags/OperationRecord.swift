@@ -1,6 +1,7 @@
 internal import MigrationArchive
 internal import MigrationCore
 internal import MigrationHosting
+internal import MigrationReports
 internal import MigrationSystem
 
 /// The flags of an export or import that name files about it.
@@ -52,11 +53,9 @@ final class OperationRecord: Sendable {
         }
     }
 
-    /// The extension, whose sessions are recorded.
-    func recording(_ hosted: MigrationExtension?) -> MigrationExtension? {
-        guard var hosted else { return nil }
+    /// Records the sessions of an extension.
+    func watch(_ hosted: inout MigrationExtension) {
         hosted.timelineHandler = { [self] timeline in self.timeline.withLock { $0 = timeline } }
-        return hosted
     }
 
     /// Writes the files about an operation that succeeded.
@@ -64,7 +63,9 @@ final class OperationRecord: Sendable {
         let log = timeline.withLock { $0 }.map { SessionLog(timeline: $0, error: nil) }
         try write(log)
         guard let file = self.page else { return }
-        try file.write(try page(tree.withLock { $0 }, log).html())
+        var shown = try page(tree.withLock { $0 }, log)
+        shown.advice = ErrorMessage.Hint.advice
+        try file.write(try shown.html())
     }
 
     /// Performs `operation`, and writes the log of its session if it fails.

@@ -1,6 +1,7 @@
 internal import Foundation
 internal import MigrationArchive
 internal import MigrationCore
+internal import MigrationReports
 internal import MigrationSystem
 
 /// The entries that a command line names, each with everything below it.
@@ -75,19 +76,6 @@ struct PathArguments: FlagGroup {
             return EntryPath(bytes: bytes)
         }
         return resolved
-    }
-
-    /// The flag that helps if a pattern is given where a command with `flags` takes a path.
-    static func hint(
-        for error: ArchiveError,
-        among flags: [FlagDescription]
-    ) -> ErrorMessage.Hint? {
-        let wildcards = [UInt8]("*?[".utf8)
-        guard error.code == .notFound, let entry = error.entry,
-            entry.bytes.contains(where: wildcards.contains),
-            flags.contains(pattern)
-        else { return nil }
-        return ErrorMessage.Hint(flag: "--glob", advice: "'--glob' takes patterns")
     }
 
     /// Makes a search for the entries.

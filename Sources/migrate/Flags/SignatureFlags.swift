@@ -1,4 +1,5 @@
 internal import MigrationCore
+internal import MigrationReports
 internal import MigrationSystem
 
 /// The flags that require a signature of an archive.

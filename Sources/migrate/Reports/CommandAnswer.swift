@@ -1,4 +1,5 @@
 internal import MigrationCore
+internal import MigrationReports
 internal import MigrationSystem
 
 /// The result of the command that took or gave the archive, as a part of an answer.

@@ -1,26 +1,8 @@
 internal import MigrationArchive
 internal import MigrationCore
 internal import MigrationHosting
+internal import MigrationReports
 internal import MigrationSystem
-
-/// The size of an archive's content, in one line.
-struct TotalsText: CustomStringConvertible, Sendable {
-    let totals: ArchiveTotals
-
-    init(_ totals: ArchiveTotals) {
-        self.totals = totals
-    }
-
-    var description: String {
-        let links = totals.symbolicLinks + totals.hardLinks
-        let parts = [
-            GroupedCount(totals.files).of("file", "files"),
-            GroupedCount(totals.directories).of("directory", "directories"),
-            GroupedCount(links).of("link", "links"),
-        ]
-        return parts.joined(separator: ", ") + "; \(ByteCount(totals.contentBytes))"
-    }
-}
 
 /// A list whose first items are shown.
 enum Listing {
@@ -65,37 +47,7 @@ struct OmissionLines: Sendable {
 
     var text: String {
         Listing.text(of: omissions.items, count: omissions.count) { omission in
-            "\(title): \(omission.path) (\(Self.remark(on: omission)))"
-        }
-    }
-
-    /// Why something was left out, and its size.
-    static func remark(on omission: Omission) -> String {
-        if omission.reason == .damaged { return omission.detail ?? "damaged" }
-        let reason = reason(omission.reason) + (omission.detail.map { " \($0)" } ?? "")
-        return hasContent(omission.reason) ? "\(ByteCount(omission.bytes)), \(reason)" : reason
-    }
-
-    private static func hasContent(_ reason: Omission.Reason) -> Bool {
-        switch reason {
-        case .leftOutByDefault, .excluded, .unreadableToOwner: true
-        default: false
-        }
-    }
-
-    private static func reason(_ reason: Omission.Reason) -> String {
-        switch reason {
-        case .leftOutByDefault: "by default"
-        case .excluded: "excluded"
-        case .specialFile: "special file"
-        case .extendedAttribute: "extended attribute"
-        case .owners: "owners, which '--owners' restores"
-        case .specialPermissions: "special permissions"
-        case .modificationTime: "time"
-        case .externalLink: "link that leads out"
-        case .unreadableToOwner: "unreadable to the container's owner"
-        case .damaged: "damaged"
-        case .applicationGroup: "app group, on request"
+            "\(title): \(omission.path) (\(omission.remark(ErrorMessage.Hint.advice)))"
         }
     }
 }

@@ -1,30 +1,8 @@
 internal import MigrationArchive
 internal import MigrationCore
 internal import MigrationHosting
+internal import MigrationReports
 internal import MigrationSystem
-
-/// The mistakes that were found in an extension, one per line.
-struct FindingLines: Sendable {
-    let lines: [String]
-
-    init(_ findings: [ExtensionFinding]) {
-        lines = findings.map { finding in
-            let isOfGroup = finding.code == .groupNotMapped
-            let advice = isOfGroup ? ErrorMessage.Hint(.mapGroups(["<id>"]))?.advice : nil
-            let parts = [finding.message, finding.fix, advice].compactMap(\.self)
-            return "finding: \(finding.code.rawValue): "
-                + PrintableText.escapingRest(of: parts.joined(separator: "; "))
-        }
-    }
-}
-
-extension PrintableText {
-    /// A warning about an extension's entitlement, with the flag that names the app instead.
-    static func entitlementWarning(_ warning: String) -> String {
-        let advice = ErrorMessage.Hint(.nameContainerApp).map { "; " + $0.advice } ?? ""
-        return escapingRest(of: warning) + advice
-    }
-}
 
 /// The signs by which an archive of another program may turn out to be incomplete.
 protocol CompletenessReport {
@@ -65,9 +43,12 @@ extension Console {
         guard let report, !report.findings.isEmpty || !report.warnings.isEmpty else { return }
         try output.flush()
         for warning in report.warnings {
-            log("migrate: warning: \(PrintableText.entitlementWarning(warning))")
+            let text = PrintableText.entitlementWarning(warning, ErrorMessage.Hint.advice)
+            log("migrate: warning: \(text)")
         }
-        for line in FindingLines(report.findings).lines { log("migrate: \(line)") }
+        for line in FindingLines(report.findings, ErrorMessage.Hint.advice).lines {
+            log("migrate: \(line)")
+        }
     }
 
     /// Warns about files of earlier imports that could not be removed.

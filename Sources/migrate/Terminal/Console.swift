@@ -1,4 +1,5 @@
 internal import MigrationArchive
+internal import MigrationReports
 internal import MigrationSystem
 
 /// The streams that a command writes to.
@@ -40,18 +41,9 @@ struct Console: Sendable {
         return console
     }
 
-    /// Writes the answer about work that is done.
+    /// Writes what `body` writes about work that is done.
     ///
-    /// If the answer can't be written, the command warns of that, and its exit code is that of the work.
-    func conclude(
-        with answer: some Answer,
-        inJSON: Bool,
-        on stream: TextOutput? = nil
-    ) throws {
-        try conclude(on: stream ?? output) { try $0.write(answer, inJSON: inJSON) }
-    }
-
-    /// Does the same for an answer that `body` writes.
+    /// If that fails, the command warns of it, and its exit code is that of the work.
     func conclude(on stream: TextOutput, _ body: (TextOutput) throws -> Void) throws {
         do {
             try body(stream)

@@ -2,6 +2,7 @@ internal import AndroidMigration
 internal import Foundation
 internal import MigrationArchive
 internal import MigrationCore
+internal import MigrationReports
 internal import MigrationSystem
 internal import StoreMigration
 
@@ -88,15 +89,6 @@ extension MigrationError {
     }
 }
 
-extension PrintableText {
-    /// Escapes the parts of `text` that are not escaped yet.
-    static func escapingRest(of text: String) -> String {
-        text.split(separator: "\\", omittingEmptySubsequences: false)
-            .map { escaping(String($0)) }
-            .joined(separator: "\\")
-    }
-}
-
 /// An error about a program that could not be started.
 struct ProgramStartError: Error, CustomStringConvertible {
     let commandLine: [[UInt8]]
@@ -110,7 +102,7 @@ struct ProgramStartError: Error, CustomStringConvertible {
 // MARK: - JSON
 
 /// An error as a JSON document.
-struct ErrorAnswer: Answer {
+struct ErrorAnswer: Answer, JSONObject {
     /// The exit code.
     let code: ExitCode
 
@@ -130,17 +122,11 @@ struct ErrorAnswer: Answer {
 
     var text: String { "\(message)\n" }
 
-    private enum CodingKeys: String, CodingKey {
-        case code, flag, message, name, path, pathBase64
-    }
-
-    func encode(to encoder: any Encoder) throws {
-        var container = encoder.container(keyedBy: CodingKeys.self)
-        try container.encode(code.rawValue, forKey: .code)
-        try container.encode(name, forKey: .name)
-        try container.encode(message, forKey: .message)
-        if let path { try container.encode(ExactName(path), forKey: .path, or: .pathBase64) }
-        try container.encodeIfPresent(flag, forKey: .flag)
+    var members: JSONMembers {
+        [
+            "code": code.rawValue, "flag": flag, "message": message, "name": name,
+            "path": path.map(ExactName.init),
+        ]
     }
 }
 

@@ -1,6 +1,7 @@
 internal import AndroidMigration
 internal import MigrationArchive
 internal import MigrationCore
+internal import MigrationReports
 internal import MigrationSystem
 internal import StoreMigration
 
@@ -168,11 +169,7 @@ extension ExitCode {
     /// The codes with their meanings, and whether the same command may succeed later, as the manual and
     /// the documentation list them.
     static let meanings: [(code: String, meaning: String, retry: String)] = [
-        (
-            "0",
-            "success; 'diff' found no differences, 'status' a successful import",
-            "not needed"
-        ),
+        ("0", "success; 'diff' found no differences, 'status' a successful import", "not needed"),
         (
             "1",
             "a failure without a code of its own: an unreadable file, a file that "
@@ -186,26 +183,10 @@ extension ExitCode {
             "'diff' could not compare, for a reason without a code of its own",
             "once its cause is gone"
         ),
-        (
-            "3",
-            "'status': the last import failed",
-            "no"
-        ),
-        (
-            "4",
-            "'status': the last import was interrupted",
-            "no"
-        ),
-        (
-            "5",
-            "'status': there was no import, or its status was cleared",
-            "no"
-        ),
-        (
-            "64",
-            "wrong usage",
-            "no"
-        ),
+        ("3", "'status': the last import failed", "no"),
+        ("4", "'status': the last import was interrupted", "no"),
+        ("5", "'status': there was no import, or its status was cleared", "no"),
+        ("64", "wrong usage", "no"),
         (
             "65",
             "the file is damaged, incomplete, or not an archive, or it holds entries "
@@ -214,7 +195,8 @@ extension ExitCode {
         ),
         (
             "71",
-            "the system allows too few threads or open files or too little memory, or /proc is missing",
+            "the system allows too few threads or open files or too little memory, or "
+                + "/proc is missing",
             "later"
         ),
         (
@@ -225,33 +207,27 @@ extension ExitCode {
         ),
         (
             "74",
-            "the command of '--out-command' or '--in-command' failed or can't be started, or it or "
-                + "its guard was killed; 'send': ssh failed, or the transfer was cut",
+            "the command of '--out-command' or '--in-command' failed or can't be "
+                + "started, or it or its guard was killed; 'send': ssh failed, or the transfer "
+                + "was cut",
             "yes"
         ),
         (
             "75",
             "the container is in use ('--wait <s>' waits for it), which can also keep an "
-                + "interrupted import from being completed; or another process is writing the archive",
+                + "interrupted import from being completed; or another process is writing the "
+                + "archive",
             "yes"
         ),
         (
             "77",
-            "the archive is encrypted and the right key or password is missing, it "
-                + "lacks a required signature, or the extension may not run: its entitlements "
-                + "are not valid, or it can't be confined as required",
+            "the archive is encrypted and the right key or password is missing, it lacks "
+                + "a required signature, or the extension may not run: its entitlements are "
+                + "not valid, or it can't be confined as required",
             "no"
         ),
-        (
-            "126",
-            "'run' could not execute the command",
-            "no"
-        ),
-        (
-            "127",
-            "'run' did not find the command",
-            "no"
-        ),
+        ("126", "'run' could not execute the command", "no"),
+        ("127", "'run' did not find the command", "no"),
         (
             "128 + n",
             "signal n ended the command, which cleaned up first; 141 means that nobody "
@@ -259,4 +235,15 @@ extension ExitCode {
             "yes"
         ),
     ]
+}
+
+extension OutputError {
+    /// The exit code of a command that this error ends.
+    var exitCode: ExitCode {
+        switch self {
+        case .brokenPipe: .signal(SignalWatch.brokenPipe)
+        case .interrupted: .failure
+        case .closed, .failed: .cannotCreateOutput
+        }
+    }
 }

@@ -1,5 +1,8 @@
 internal import AndroidMigration
+internal import Foundation
 internal import MigrationArchive
+internal import MigrationCore
+internal import MigrationReports
 internal import MigrationSystem
 
 /// A small file given on the command line, such as a rules file; a signal ends the wait for it.
@@ -39,5 +42,31 @@ extension RulesFile {
             return nil
         }
         return String(decoding: name.dropLast(suffix.count), as: UTF8.self)
+    }
+}
+
+extension SessionLog {
+    /// The members of the document that identify it.
+    private struct Head: Decodable {
+        let schema: String
+    }
+
+    /// Reads the log that `--session-log` wrote into the file at `path`.
+    ///
+    /// - Throws: ``MigrationError`` of code `invalidOption` if the file holds something else.
+    static func read(_ path: BytePath) throws -> SessionLog {
+        let bytes = Data(try InputFile.read(path, limit: 8 << 20))
+        do {
+            let head = try JSONDecoder().decode(Head.self, from: bytes)
+            guard head.schema == schema else {
+                let name = PrintableText.escaping(head.schema)
+                let message = "not the log of a session but '\(name)'"
+                throw MigrationError(.invalidOption, message, path: path)
+            }
+            return try JSONDecoder().decode(SessionLog.self, from: bytes)
+        } catch is DecodingError {
+            let message = "not the log of a session, as '--session-log' writes it"
+            throw MigrationError(.invalidOption, message, path: path)
+        }
     }
 }

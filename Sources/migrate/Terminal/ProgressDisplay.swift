@@ -1,4 +1,5 @@
 internal import Foundation
+internal import MigrationReports
 internal import MigrationSystem
 
 /// The ways to show progress; `auto` depends on the terminal.

@@ -1,6 +1,7 @@
 internal import AndroidMigration
 internal import MigrationArchive
 internal import MigrationCore
+internal import MigrationReports
 internal import MigrationSystem
 internal import StoreMigration
 
@@ -83,6 +84,7 @@ extension ErrorMessage.Hint {
         case .restoreOwnersAsRoot: ("--owners", "run it as root or drop '--owners'")
         case .archiveMetadata(let kind):
             (flag(of: kind), "export with '\(spelled(kind))', or drop it here")
+        case .restoreOwners: ("--owners", "'--owners' restores")
         case .holdMetadata(let kind): (flag(of: kind), "'\(spelled(kind))' archives it")
         case .runReceiver: (nil, "'migrate receive' must be what runs there")
         case .decompress(let program): (nil, "'\(program) <file> \(rest)' reads it")
@@ -175,5 +177,149 @@ extension ErrorMessage.Hint {
             ("--rename", "correct '--rename \(name)=\(other)'")
         default: nil
         }
+    }
+}
+
+// MARK: - Flags of the command
+
+/// A command that an error ended, with its command line.
+struct FailedCommand {
+    let description: CommandDescription
+    let given: GivenFlags
+    let replacesExisting: Bool
+
+    /// The archive that the command writes or reads, if its runs are recorded.
+    let archive: ArchiveName?
+
+    fileprivate func offers(_ name: String) -> Bool {
+        description.flags.contains { $0.name == name }
+    }
+
+    /// Whether the command has the flag, and the command line doesn't.
+    fileprivate func lacks(_ name: String) -> Bool { offers(name) && given.values[name] == nil }
+}
+
+/// The table of what helps against an error in the command that it ended.
+extension ErrorMessage.Hint {
+    /// Makes the hint of a flag of `command` that helps against `error` or its cause; `nil` if none does.
+    init?(for error: any Error, in command: FailedCommand) {
+        let row: Row? =
+            switch error {
+            case _
+            where error.isOutOfSpace && command.offers("out") && !command.offers("allow-unfinished"):
+                ("--out", "'--out' may name a place with more space")
+            case let error as ArchiveError: Self.row(error, in: command)
+            case let error as MigrationError: Self.row(error, in: command)
+            default: nil
+            }
+        if let row {
+            self.init(flag: row.flag, advice: row.advice)
+        } else if let cause = (error as? MigrationError)?.cause {
+            self.init(for: cause, in: command)
+        } else {
+            return nil
+        }
+    }
+
+    private static func row(_ error: ArchiveError, in command: FailedCommand) -> Row? {
+        // Of a backup of an iPhone.
+        if command.offers("allow-unfinished"), let row = rowOfIPhones(error.code) { return row }
+        switch error.code {
+        case .keyMissing:
+            return ("--identity", "give '--identity', '--passphrase' or '--passphrase-file'")
+        case .workFactorTooLarge:
+            return ("--max-work-factor", "'--max-work-factor' allows more")
+        case .notFound where command.offers("app"):
+            return ("--app", "'migrate ios apps' lists what is there")
+        case .notFound where command.offers("glob") && error.namesPattern:
+            return ("--glob", "'--glob' takes patterns")
+        case _ where error.isOfRefusedKind: return nil
+        case .externalLink where command.offers("external-links"):
+            return (
+                "--external-links",
+                "'--external-links skip' leaves such links out, and 'keep' keeps them"
+            )
+        case .damaged, .truncated, .refused, .entryExists:
+            let rest = "restores what can be proved"
+            let checks = "'migrate verify' checks the archive"
+            return switch command.description.name {
+            case "import":
+                ("--keep-going", "\(checks), and 'migrate extract --keep-going' \(rest)")
+            case "extract": ("--keep-going", "--keep-going \(rest)")
+            default: nil
+            }
+        default: return nil
+        }
+    }
+
+    private static func rowOfIPhones(_ code: ArchiveError.Code) -> Row? {
+        switch code {
+        case .keyMissing:
+            (
+                "--password-file",
+                "give its password with --password-file, or run the command at a terminal"
+            )
+        case .passphraseWrong:
+            (
+                "--password-file",
+                "it is the one that was set when backups were first encrypted, neither the "
+                    + "passcode nor the Apple account's"
+            )
+        case .truncated:
+            (
+                "--allow-unfinished",
+                "--allow-unfinished reads what is there, if it has a manifest"
+            )
+        default: nil
+        }
+    }
+
+    private static func row(_ error: MigrationError, in command: FailedCommand) -> Row? {
+        switch error.code {
+        case .containerBusy where command.lacks("wait"):
+            ("--wait", "use --wait <s> to wait for it")
+        case .outputExists where command.lacks("merge"):
+            ("--merge", "use --merge to extract into directories that are there")
+        case .outputExists where command.offers("force") && !command.replacesExisting:
+            ("--force", "use --force to replace it")
+        case .containerHoldsData where command.offers("replace"):
+            ("--replace", "use --replace to replace it")
+        case .commandFailed
+        where command.offers("remote-command")
+            && (error.cause as? ReceiverFailure)?.isOfMissingCommand == true:
+            (
+                "--remote-command",
+                "'--remote-command' names 'migrate' there, for example by its path"
+            )
+        case .statusUnreadable where command.offers("clear") && !(error.cause is SystemError):
+            ("--clear", "use --clear to clear it")
+        case .outputFailed
+        where command.offers("out")
+            && command.archive.map { $0.path.parent == error.bytePath } == true
+            && (error.cause as? SystemError)?.isMissing == true:
+            ("--out", "the directory of --out must exist")
+        default: nil
+        }
+    }
+
+    /// The advice for a remedy, for texts of the library of reports.
+    static let advice: Advice = { remedy in ErrorMessage.Hint(remedy)?.advice }
+
+    /// What helps if an extension asks for the app that exported.
+    static let ofSource = "give '--source-app', '--source-platform' and '--source-version'"
+}
+
+extension Error {
+    /// Whether there is no space left for what was written.
+    fileprivate var isOutOfSpace: Bool {
+        (self as? ArchiveError)?.code == .outOfSpace
+            || (self as? MigrationError)?.code == .outOfSpace
+    }
+}
+
+extension ArchiveError {
+    /// Whether the entry that is missing looks like a pattern.
+    fileprivate var namesPattern: Bool {
+        entry?.bytes.contains { [UInt8]("*?[".utf8).contains($0) } ?? false
     }
 }

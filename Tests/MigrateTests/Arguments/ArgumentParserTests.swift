@@ -5,6 +5,7 @@ import Testing
 
 struct ArgumentParserTests {
     private struct Pack: ParsableCommand {
+        var given = GivenFlags()
         var box: [[UInt8]] = []
         var things: [[UInt8]] = []
         var directory: BytePath = ""

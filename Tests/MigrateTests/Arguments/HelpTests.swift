@@ -11,8 +11,8 @@ struct HelpTests {
         let command = try #require(Self.commands.first { $0.name == name })
         #expect(command.examples.count == 3)
         for example in command.examples {
-            #expect(example.purpose.hasSuffix("."))
-            #expect(example.command.contains("migrate \(name)"))
+            #expect(example.key.hasSuffix("."))
+            #expect(example.value.contains("migrate \(name)"))
             try Self.parse(example)
         }
     }
@@ -81,14 +81,14 @@ struct HelpTests {
     }
 
     /// Parses what an example runs as `migrate`.
-    private static func parse(_ example: Example) throws {
-        let parts = example.command.split { $0 == "|" || $0 == ">" }
+    private static func parse(_ example: Examples.Element) throws {
+        let parts = example.value.split { $0 == "|" || $0 == ">" }
         let lines = parts.map { words(of: $0) }.filter { $0.first == "migrate" }
-        #expect(!lines.isEmpty, "\(example.command)")
+        #expect(!lines.isEmpty, "\(example.value)")
         for line in lines {
             let words = line.dropFirst().map { [UInt8]($0.utf8) }
             guard case .command = try Invocation(Array(words)) else {
-                Issue.record("\(example.command)")
+                Issue.record("\(example.value)")
                 continue
             }
         }

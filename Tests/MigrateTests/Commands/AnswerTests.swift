@@ -1,9 +1,11 @@
 import Foundation
 import MigrationArchive
 import MigrationSystem
+import TestSupport
 import Testing
 
 @testable import MigrationCore
+@testable import MigrationReports
 @testable import migrate
 
 struct AnswerTests {
@@ -38,37 +40,33 @@ struct AnswerTests {
 
     private static func export(omitting count: Int) throws -> ExportAnswer {
         ExportAnswer(
-            archive: ArchiveName("notes.tar.zst"),
-            archiveBytes: 31_000_000,
-            compressedStreamBytes: 30_998_000,
-            externalLinkCount: 1,
-            externalLinks: [ExternalLink(path: EntryPath("Documents/link"), target: [0x2F, 0xFF])],
-            fingerprint: "5f0c",
-            header: header,
-            omissions: try omissions(count),
-            streamBytes: 84_300_000,
-            totals: totals
+            ArchiveName("notes.tar.zst"),
+            report: ExportReport(
+                header: header,
+                totals: totals,
+                archiveBytes: 31_000_000,
+                streamBytes: 84_300_000,
+                compressedStreamBytes: 30_998_000,
+                resumedBytes: nil,
+                fingerprint: try #require(Fingerprint(print)),
+                omissions: try omissions(count),
+                externalLinks: [
+                    ExternalLink(path: EntryPath("Documents/link"), target: [0x2F, 0xFF])
+                ],
+                externalLinkCount: 1,
+                sessionReport: nil
+            )
         )
     }
 
-    private static func inspection(of fingerprint: String?) -> InspectionAnswer {
-        InspectionAnswer(
-            archive: ArchiveName("notes.tar.zst"),
-            archiveBytes: 31_000_000,
-            fingerprint: fingerprint,
-            frameCount: fingerprint == nil ? nil : 21,
-            header: fingerprint == nil ? nil : header,
-            streamBytes: 84_300_000,
-            totals: fingerprint == nil ? nil : totals
-        )
-    }
+    private static let print = String(repeating: "5f0c", count: 16)
 
     @Test func `answers an export`() throws {
         let answer = try Self.export(omitting: 1)
         #expect(
             answer.text == """
                 notes.tar.zst: 1,204 files, 87 directories, 12 links; 84.2 MB in 31.0 MB (37 %)
-                fingerprint 5f0c
+                fingerprint \(Self.print)
                 left out: tmp/0 (1.5 kB, by default)
 
                 """
@@ -82,36 +80,6 @@ struct AnswerTests {
         #expect(lines.last == "… and 1,490 more (--json lists the first 1,000)")
         let few = try Self.export(omitting: 15).text.split(separator: "\n")
         #expect(few.last == "… and 5 more (--json lists them)")
-    }
-
-    @Test func `answers an inspection`() throws {
-        try Snapshot(name: "inspect").expect(Self.inspection(of: "5f0c").text)
-        try Snapshot(name: "inspect-foreign").expect(Self.inspection(of: nil).text)
-        try Snapshot(name: "inspect-json").expect(
-            try JSONText.document(Self.inspection(of: "5f0c"))
-        )
-    }
-
-    @Test func `answers a verification`() throws {
-        let inspection = Self.inspection(of: "5f0c")
-        let answer = VerificationAnswer(inspection: inspection, checked: .everything)
-        let end = "21 frames, fingerprint 5f0c\n"
-        #expect(answer.text == "notes.tar.zst: sound, read as an import would, \(end)")
-        let lines = { (text: String) in Set(text.split { "\n,".contains($0) }.map(String.init)) }
-        let added = try lines(JSONText.document(answer))
-            .subtracting(lines(JSONText.document(inspection)))
-        #expect(
-            added == [
-                #"  "checked" : "everything""#, #"  "schema" : "migrate/verify/1""#,
-                #"  "sound" : true"#,
-            ]
-        )
-        let quick = VerificationAnswer(inspection: inspection, checked: .hashes)
-        #expect(quick.text == "notes.tar.zst: hashes match, entries not read, \(end)")
-        #expect(try JSONText.document(quick).contains(#""sound" : true"#))
-        let foreign = VerificationAnswer(inspection: Self.inspection(of: nil), checked: .everything)
-        #expect(foreign.text == "notes.tar.zst: readable to its end, without a fingerprint\n")
-        #expect(try JSONText.document(foreign).contains(#""sound" : null"#))
     }
 
     private static var replaced: ReplacedData {
@@ -156,48 +124,5 @@ struct AnswerTests {
                 """
         )
         try Snapshot(name: "import-json").expect(try JSONText.document(answer))
-    }
-
-    @Test func `answers with a status`() throws {
-        #expect(StatusAnswer(status: .none).text == "none\n")
-        #expect(
-            try JSONText.lineOfDocument(StatusAnswer(status: .none))
-                == #"{"activityTitle":null,"activityType":null,"bundleIdentifier":null,"changedTimes":null,"date":null,"#
-                + #""failure":null,"fingerprint":null,"lastAttempt":null,"platform":null,"readDate":null,"#
-                + #""resourcesVersion":null,"#
-                + #""schema":"migrate/status/1","status":"none"}"#
-        )
-        let date = Timestamp(FileTime(seconds: 1_709_210_096))
-        let full = NSError(
-            domain: "Notes",
-            code: 4,
-            userInfo: [
-                NSLocalizedDescriptionKey: "no\nroom",
-                NSLocalizedFailureReasonErrorKey: "full",
-                NSLocalizedRecoverySuggestionErrorKey: "Make room.",
-                NSUnderlyingErrorKey: NSError(domain: "disk", code: 28),
-                "free": 12,
-            ]
-        )
-        let answer = StatusAnswer(
-            status: .failure,
-            bundleIdentifier: "com.example.notes",
-            date: date,
-            failure: PersistedError(full),
-            platform: "iOS"
-        )
-        #expect(
-            answer.text == """
-                failure: no\\nroom
-                reason     full
-                advice     Make room.
-                date       \(date.localSeconds)
-                app        com.example.notes
-                platform   iOS
-                asked for  not by the app yet
-
-                """
-        )
-        try Snapshot(name: "status-json").expect(try JSONText.document(answer))
     }
 }

@@ -1,5 +1,6 @@
 import MigrationArchive
 import MigrationCore
+import MigrationReports
 import MigrationSystem
 import Testing
 
@@ -26,8 +27,8 @@ struct CommandTests {
         #expect(export.content.exportOptions.compressionLevel == 19)
         #expect(export.content.exportOptions.includesCaches)
         #expect(export.content.exportOptions.threadCount == 8)
-        #expect(export.replacesExisting && export.answersInJSON)
-        #expect(export.progress == .plain)
+        #expect(export.common.replacesExisting && export.common.answersInJSON)
+        #expect(export.common.progress == .plain)
     }
 
     @Test func `leaves out what is not given`() throws {
@@ -37,8 +38,8 @@ struct CommandTests {
         #expect(export.content.exportOptions.platform == nil)
         #expect(export.content.exportOptions.isCompressible)
         #expect(export.content.exportOptions.threadCount == nil)
-        #expect(!export.replacesExisting && !export.answersInJSON)
-        #expect(export.progress == .auto)
+        #expect(!export.common.replacesExisting && !export.common.answersInJSON)
+        #expect(export.common.progress == .auto)
     }
 
     @Test func `reads every option of an import`() throws {

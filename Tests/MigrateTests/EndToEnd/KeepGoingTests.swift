@@ -151,6 +151,7 @@ struct KeepGoingTests {
         let verified = try place.shell("$migrate verify bad")
         #expect(verified.exitCode == 65)
         #expect(Set(named(in: verified.output, as: "lost")) == lost, "\(verified.output)")
+        #expect(try place.shell("$migrate verify bad --quiet").output == verified.output)
         let json = try place.shell("$migrate verify bad --json")
         let document = try JSONSerialization.jsonObject(with: Data(json.standardOutput))
         let items = try #require(

@@ -238,7 +238,7 @@ struct ExtensionFlagsTests {
         let preflight = try command(words, as: PreflightCommand.self)
         #expect(preflight.appExtension.executable == "/x")
         #expect(preflight.appExtension.gracePeriod == .seconds(1))
-        #expect(preflight.rehearsesCancellation && preflight.answersInJSON)
+        #expect(preflight.rehearsesCancellation && preflight.common.answersInJSON)
         #expect(preflight.bundleIdentifier == "b")
     }
 }

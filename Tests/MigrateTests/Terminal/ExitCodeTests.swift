@@ -4,6 +4,7 @@ import MigrationCore
 import MigrationSystem
 import Testing
 
+@testable import MigrationReports
 @testable import migrate
 
 struct ExitCodeTests {

@@ -18,6 +18,7 @@ import Testing
         .allowMoreTemporarySpace, .allowMoreMemory, .convertAndroidBackup, .convertIPhoneBackup,
         .convertToAndroid, .namePackage, .choosePackage, .giveRules, .giveRulesOrDropImporter,
         .chooseImporter, .holdMetadata(.owners), .holdMetadata(.attributes), .limitMemory,
+        .restoreOwners,
         .mapGroups(["g", "h"]), .nameContainerApp, .runReceiver, .dropOrRename("a", to: nil),
         .dropOrRename("a.b", to: "a.c"), .correctRename("a", to: "b"), .skipStart(7),
         .previewBackup, .givePassword, .judgeUnclearEnd, .judgeUnclearEntries, .nameNoFurtherPlaces,

@@ -1,5 +1,6 @@
 import Testing
 
+@testable import MigrationReports
 @testable import migrate
 
 struct TextOutputTests {

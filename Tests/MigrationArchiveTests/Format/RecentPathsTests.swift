@@ -10,9 +10,11 @@ struct RecentPathsTests {
             let hashes = (0..<count).map { EntryPath("\(round)/\($0)").randomHash }
             for hash in hashes {
                 #expect(!paths.contains(hash))
-                #expect(paths.insert(hash))
+                let isNew = paths.insert(hash)
+                #expect(isNew)
                 #expect(paths.contains(hash))
-                #expect(!paths.insert(hash))
+                let isNewAgain = paths.insert(hash)
+                #expect(!isNewAgain)
             }
             #expect(paths.count == count)
             #expect(hashes.allSatisfy(paths.contains))
@@ -24,7 +26,10 @@ struct RecentPathsTests {
 
     @Test func `tells numbers apart that would lie in one place`() {
         var paths = RecentPaths()
-        for number in 0..<200 { #expect(paths.insert(number << 32)) }
+        for number in 0..<200 {
+            let isNew = paths.insert(number << 32)
+            #expect(isNew)
+        }
         #expect((0..<200).allSatisfy { paths.contains($0 << 32) })
         #expect(!paths.contains(200 << 32))
     }

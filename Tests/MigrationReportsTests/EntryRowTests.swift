@@ -4,7 +4,7 @@ import MigrationCore
 import MigrationSystem
 import Testing
 
-@testable import migrate
+@testable import MigrationReports
 
 struct EntryRowTests {
     private func row(

@@ -2,11 +2,13 @@ internal import Foundation
 internal import MigrationCore
 internal import MigrationSystem
 
-/// The answer of `migrate report --results`.
-struct FleetReport: Answer {
-    let summary: FleetSummary
+/// The sums over many runs, as text, as JSON and as a page.
+package struct FleetReport: Answer, JSONObject {
+    private let summary: FleetSummary
 
-    var schema: String { "migrate/results/1" }
+    package init(summary: FleetSummary) { self.summary = summary }
+
+    package var schema: String { "migrate/results/1" }
 
     private var facts: [(name: String, value: String)] {
         let elapsed = summary.elapsed
@@ -48,11 +50,7 @@ struct FleetReport: Answer {
         "\(cause.operation) ended with \(cause.exitCode) (\(cause.error))"
     }
 
-    var text: String {
-        let width = facts.map(\.name.count).max() ?? 0
-        let rows = facts.map { fact in
-            fact.name + String(repeating: " ", count: width - fact.name.count) + "  \(fact.value)\n"
-        }
+    package var text: String {
         let failures = summary.failures.map { failure in
             "failed: \(GroupedCount(failure.count).of("job", "jobs")): \(words(of: failure.cause)), such as "
                 + PrintableText.escaping(failure.example) + "\n"
@@ -61,11 +59,11 @@ struct FleetReport: Answer {
             "slowest: \(Self.duration(run.seconds)): \(run.operation) "
                 + PrintableText.escaping(run.container) + "\n"
         }
-        return (rows + failures + slowest).joined()
+        return Table(rows: facts).text + (failures + slowest).joined()
     }
 
     /// A page that needs nothing else.
-    func html(title: String) -> String {
+    package func html(title: String) -> String {
         let rows = facts.map { [ReportCell($0.name), ReportCell($0.value)] }
         let failures = summary.failures.map { failure in
             [
@@ -96,38 +94,19 @@ struct FleetReport: Answer {
 }
 
 extension FleetReport {
-    private enum CodingKeys: String, CodingKey {
-        case archiveBytes, bytes, elapsed, failed, failures, jobs, moved, runs, seconds, skipped
-        case slowest, unreadable
-    }
-
-    private struct EncodedFailures: Encodable {
-        let count: Int
-        let error: String
-        let example: String
-        let exitCode: Int32
-        let operation: String
-
-        init(_ failures: FleetSummary.Failures) {
-            (count, example) = (failures.count, failures.example)
-            let cause = failures.cause
-            (error, exitCode, operation) = (cause.error, cause.exitCode, cause.operation)
-        }
-    }
-
-    func encode(to encoder: any Encoder) throws {
-        var container = encoder.container(keyedBy: CodingKeys.self)
-        try container.encode(summary.archiveBytes, forKey: .archiveBytes)
-        try container.encode(summary.bytes, forKey: .bytes)
-        try container.encode(summary.elapsed, forKey: .elapsed)
-        try container.encode(summary.failed, forKey: .failed)
-        try container.encode(summary.failures.map(EncodedFailures.init), forKey: .failures)
-        try container.encode(summary.jobs, forKey: .jobs)
-        try container.encode(summary.moved, forKey: .moved)
-        try container.encode(summary.runs, forKey: .runs)
-        try container.encode(summary.seconds, forKey: .seconds)
-        try container.encode(summary.skipped, forKey: .skipped)
-        try container.encode(summary.slowest, forKey: .slowest)
-        try container.encode(summary.unreadable, forKey: .unreadable)
+    package var members: JSONMembers {
+        [
+            "archiveBytes": summary.archiveBytes, "bytes": summary.bytes,
+            "elapsed": summary.elapsed, "failed": summary.failed,
+            "failures": summary.failures.map {
+                [
+                    "count": $0.count, "error": $0.cause.error, "example": $0.example,
+                    "exitCode": $0.cause.exitCode, "operation": $0.cause.operation,
+                ] as JSONMembers
+            },
+            "jobs": summary.jobs, "moved": summary.moved, "runs": summary.runs,
+            "seconds": summary.seconds, "skipped": summary.skipped, "slowest": summary.slowest,
+            "unreadable": summary.unreadable,
+        ]
     }
 }

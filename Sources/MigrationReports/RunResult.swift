@@ -1,23 +1,31 @@
 internal import Foundation
-internal import MigrationCore
-internal import MigrationSystem
+package import MigrationCore
+package import MigrationSystem
 
 /// Notes about a command's run, taken while it runs.
-final class RunOutcome: Sendable {
+package final class RunOutcome: Sendable {
     fileprivate struct Facts: Sendable {
         var fingerprint: String?
         var bytes: UInt64?
         var archiveBytes: UInt64?
         var isSkipped = false
-        var error: ErrorAnswer?
+        var error: String?
+        var message: String?
     }
 
     private let state = Monitor(Facts())
+    /// When the run began, by the calendar and by a clock that can't be set.
+    fileprivate let date = Date()
+    private let instant = ContinuousClock.now
+
+    package init() {}
+
+    fileprivate var seconds: Double { (ContinuousClock.now - instant) / .seconds(1) }
 
     fileprivate var facts: Facts { state.withLock { $0 } }
 
     /// Notes a success, or that there was nothing to do.
-    func note(
+    package func note(
         fingerprint: String?,
         bytes: UInt64? = nil,
         archiveBytes: UInt64? = nil,
@@ -29,22 +37,14 @@ final class RunOutcome: Sendable {
         }
     }
 
-    /// Notes the error that ended the command.
-    func note(_ error: ErrorAnswer) {
-        state.withLock { $0.error = error }
+    /// Notes the name of the error that ended the command, and its message.
+    package func note(error name: String, _ message: String) {
+        state.withLock { ($0.error, $0.message) = (name, message) }
     }
 }
 
-/// When a run began, by the calendar and by a clock that can't be set.
-struct RunBeginning: Sendable {
-    fileprivate let date = Date()
-    private let instant = ContinuousClock.now
-
-    fileprivate var seconds: Double { (ContinuousClock.now - instant) / .seconds(1) }
-}
-
 /// One run of a command, as a line of a file of results.
-struct RunResult: Answer, Codable {
+package struct RunResult: Answer, Codable {
     let archive: String
     let archiveBytes: UInt64?
     /// How many bytes of content were moved.
@@ -60,48 +60,48 @@ struct RunResult: Answer, Codable {
     let seconds: Double
     let started: String
 
-    var schema: String { "migrate/result/1" }
+    package var schema: String { "migrate/result/1" }
 
-    var text: String { "\(operation) \(container): \(exitCode)\n" }
+    package var text: String { "\(operation) \(container): \(exitCode)\n" }
 
-    init(
+    package init(
         operation: String,
         container: BytePath,
         archive: [UInt8],
-        begun beginning: RunBeginning,
         outcome: RunOutcome,
-        code: ExitCode
+        code: Int32
     ) {
         let facts = outcome.facts
         self.archive = PrintableText.escaping(archive)
         archiveBytes = facts.archiveBytes
         bytes = facts.bytes
         self.container = PrintableText.escaping(container)
-        error = facts.error?.name
-        exitCode = code.rawValue
+        error = facts.error
+        exitCode = code
         fingerprint = facts.fingerprint
         host = ThisProcess.hostName
         isSkipped = facts.isSkipped
-        message = facts.error?.message
+        message = facts.message
         self.operation = operation
-        seconds = (beginning.seconds * 1000).rounded() / 1000
-        started = beginning.date.formatted(.iso8601)
+        seconds = (outcome.seconds * 1000).rounded() / 1000
+        started = outcome.date.formatted(.iso8601)
     }
 }
 
 /// A file of results, to which many processes append at the same time.
-struct ResultFile: Sendable {
+package struct ResultFile: Sendable {
     private let path: BytePath
+    private let flag: String
     private let file: OpenFile
 
-    /// Opens the file at `path`, and makes it if it is missing.
-    init(at path: BytePath) throws(MigrationError) {
-        self.path = path
+    /// Opens the file at `path`, which `flag` gives, and makes it if it is missing.
+    package init(at path: BytePath, named flag: String) throws(MigrationError) {
+        (self.path, self.flag) = (path, flag)
         do throws(SystemError) {
             let access = FileDescriptor.Access.appending(permissions: 0o644)
             file = OpenFile(try FileDescriptor.openFollowingLinks(path, access))
         } catch {
-            throw Self.failure(error, at: path)
+            throw Self.failure(error, at: path, flag)
         }
     }
 
@@ -109,13 +109,13 @@ struct ResultFile: Sendable {
     ///
     /// A run that was killed while it wrote may have left a part of a line, which this line must
     /// not continue. An empty line does no harm, because readers skip it.
-    func append(_ result: RunResult) throws {
+    package func append(_ result: RunResult) throws {
         let start = endsInsideLine ? "\n" : ""
         let line = [UInt8]((start + (try JSONText.lineOfDocument(result)) + "\n").utf8)
         do throws(SystemError) {
             try file.descriptor.writeAtOnce(line.span)
         } catch {
-            throw Self.failure(error, at: path)
+            throw Self.failure(error, at: path, flag)
         }
     }
 
@@ -133,8 +133,12 @@ struct ResultFile: Sendable {
         }
     }
 
-    private static func failure(_ error: SystemError, at path: BytePath) -> MigrationError {
-        let message = "the file of --result can't be written"
+    private static func failure(
+        _ error: SystemError,
+        at path: BytePath,
+        _ flag: String
+    ) -> MigrationError {
+        let message = "the file of \(flag) can't be written"
         return MigrationError(.outputFailed, message, path: path, cause: error)
     }
 }

@@ -1,9 +1,9 @@
 internal import Foundation
-internal import MigrationCore
+package import MigrationCore
 internal import MigrationSystem
 
 /// The answer of a command: one model, shown as text or as JSON.
-protocol Answer: Encodable, Sendable {
+package protocol Answer: Encodable, Sendable {
     /// The name of the JSON Schema that the answer matches, such as `migrate/status/1`.
     var schema: String { get }
 
@@ -13,7 +13,7 @@ protocol Answer: Encodable, Sendable {
 
 extension TextOutput {
     /// Appends `answer` as text or as JSON.
-    func write(_ answer: some Answer, inJSON: Bool) throws {
+    package func write(_ answer: some Answer, inJSON: Bool) throws {
         try write(inJSON ? JSONText.document(answer) : answer.text)
     }
 }
@@ -21,7 +21,7 @@ extension TextOutput {
 // MARK: - Rows
 
 /// One line of a long answer: text, or an element of a JSON array.
-protocol Row: Encodable {
+package protocol Row: Encodable {
     /// The name of the JSON Schema of a row that is a document of its own.
     static var schema: String { get }
 
@@ -30,7 +30,7 @@ protocol Row: Encodable {
 }
 
 /// The beginning of a JSON document whose last member is an array of rows.
-protocol RowsHead: Encodable {
+package protocol RowsHead: Encodable {
     /// The name of the document's JSON Schema.
     static var schema: String { get }
 
@@ -39,7 +39,7 @@ protocol RowsHead: Encodable {
 }
 
 /// The forms of an answer of many rows.
-enum RowFormat: Sendable {
+package enum RowFormat: Sendable {
     /// Lines for a person.
     case text
 
@@ -51,25 +51,25 @@ enum RowFormat: Sendable {
 }
 
 /// Writes rows one by one, in constant memory.
-final class RowOutput: Sendable {
+package final class RowOutput: Sendable {
     private let output: TextOutput
     private let format: RowFormat
     private let isEmpty = Monitor(true)
 
-    init(to output: TextOutput, as format: RowFormat) {
+    package init(to output: TextOutput, as format: RowFormat) {
         self.output = output
         self.format = format
     }
 
     /// Opens the document.
-    func begin<Head: RowsHead>(_ head: Head) throws {
+    package func begin<Head: RowsHead>(_ head: Head) throws {
         guard format == .json else { return }
         let text = try JSONText.line(Described(content: head, schema: Head.schema))
         try output.write(text.dropLast() + ",\"\(Head.rows)\":[")
     }
 
     /// Appends `row`.
-    func write<Written: Row>(_ row: Written) throws {
+    package func write<Written: Row>(_ row: Written) throws {
         switch format {
         case .text:
             try output.write { text in
@@ -89,7 +89,7 @@ final class RowOutput: Sendable {
     }
 
     /// Closes the document; one that is not closed shows a reader that rows are missing.
-    func end() throws(OutputError) {
+    package func end() throws(OutputError) {
         if format == .json { try output.write("\n]}\n") }
     }
 }
@@ -99,42 +99,84 @@ private struct Described<Content: Encodable>: Encodable {
     let content: Content
     let schema: String
 
-    private enum CodingKeys: String, CodingKey {
-        case schema
-    }
-
     func encode(to encoder: any Encoder) throws {
         try content.encode(to: encoder)
-        var container = encoder.container(keyedBy: CodingKeys.self)
-        try container.encode(schema, forKey: .schema)
+        try (["schema": schema] as JSONMembers).encode(to: encoder)
     }
 }
 
-/// A path of any bytes as an object of its own.
-struct EncodedPath: Encodable {
-    private let path: ExactName
+/// A value that JSON shows as one object, whose members are declared in one place.
+package protocol JSONObject: Encodable {
+    var members: JSONMembers { get }
+}
 
-    private enum CodingKeys: String, CodingKey {
-        case path, pathBase64
+extension JSONObject {
+    package func encode(to encoder: any Encoder) throws { try members.encode(to: encoder) }
+}
+
+/// The members of a JSON object by their names, of which those without a value are left out.
+///
+/// An ``ExactName`` that isn't text is in Base64, and its member's name then ends with `Base64`.
+package struct JSONMembers: Encodable, ExpressibleByDictionaryLiteral {
+    private struct Name: CodingKey {
+        let stringValue: String
+        var intValue: Int? { nil }
+
+        init(stringValue: String) { self.stringValue = stringValue }
+        init?(intValue: Int) { nil }
     }
 
-    init(_ bytes: [UInt8]) {
-        path = ExactName(bytes)
+    /// A member without a value that is there nevertheless.
+    private struct Null: Encodable {
+        func encode(to encoder: any Encoder) throws {
+            var container = encoder.singleValueContainer()
+            try container.encodeNil()
+        }
     }
 
-    func encode(to encoder: any Encoder) throws {
-        var container = encoder.container(keyedBy: CodingKeys.self)
-        try container.encode(path, forKey: .path, or: .pathBase64)
+    private let list: [(name: String, value: (any Encodable)?)]
+
+    package init(dictionaryLiteral members: (String, (any Encodable)?)...) {
+        list = members.map { ($0.0, $0.1) }
+    }
+
+    private init(_ list: [(name: String, value: (any Encodable)?)]) { self.list = list }
+
+    /// The value of a member that is `null` if there is none.
+    package static func orNull(_ value: (any Encodable)?) -> any Encodable { value ?? Null() }
+
+    package static func + (left: JSONMembers, right: JSONMembers) -> JSONMembers {
+        JSONMembers(left.list + right.list)
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: Name.self)
+        for case (let name, let value?) in list {
+            let isEncoded = (value as? ExactName).map { $0.text == nil } ?? false
+            try container.encode(
+                value,
+                forKey: Name(stringValue: name + (isEncoded ? "Base64" : ""))
+            )
+        }
+    }
+}
+
+extension ExactName: Encodable {
+    package func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(text ?? base64)
     }
 }
 
 // MARK: - Text and JSON
 
 /// Names and values in two columns.
-struct Table: Sendable {
-    let rows: [(name: String, value: String)]
+package struct Table: Sendable {
+    private let rows: [(name: String, value: String)]
 
-    var text: String {
+    package init(rows: [(name: String, value: String)]) { self.rows = rows }
+
+    package var text: String {
         let width = rows.map(\.name.count).max() ?? 0
         return rows.reduce("") { text, row in
             text + row.name + String(repeating: " ", count: width - row.name.count + 2) + row.value
@@ -144,20 +186,20 @@ struct Table: Sendable {
 }
 
 /// Encodes values as JSON that is safe to print.
-enum JSONText {
+package enum JSONText {
     /// The document of `answer` over several lines, keys sorted.
-    static func document(_ answer: some Answer) throws -> String {
+    package static func document(_ answer: some Answer) throws -> String {
         let value = Described(content: answer, schema: answer.schema)
         return try text(of: value, [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]) + "\n"
     }
 
     /// The text of `value` in one line, keys sorted.
-    static func line(_ value: some Encodable) throws -> String {
+    package static func line(_ value: some Encodable) throws -> String {
         try text(of: value, [.sortedKeys, .withoutEscapingSlashes])
     }
 
     /// The document of `answer` in one line, keys sorted.
-    static func lineOfDocument(_ answer: some Answer) throws -> String {
+    package static func lineOfDocument(_ answer: some Answer) throws -> String {
         try line(Described(content: answer, schema: answer.schema))
     }
 

@@ -1,9 +1,69 @@
-internal import MigrationSystem
+package import Foundation
+package import MigrationSystem
+
+/// A point in time in the forms that answers show.
+package struct Timestamp: Hashable, Sendable {
+    package let time: FileTime
+
+    package init(_ time: FileTime) {
+        self.time = time
+    }
+
+    /// Makes the time of `date`, without the fraction of its seconds.
+    package init(_ date: Date) {
+        time = FileTime(seconds: Int64(exactly: date.timeIntervalSince1970.rounded(.down)) ?? 0)
+    }
+
+    /// Local time to the minute, such as `2026-11-21 09:31`.
+    package var localMinutes: String {
+        CalendarTime(local: time).map(Self.minutes) ?? "@\(time.seconds)"
+    }
+
+    /// Local time to the second.
+    package var localSeconds: String {
+        guard let clock = CalendarTime(local: time) else { return "@\(time.seconds)" }
+        return Self.day(clock) + " " + hours(clock)
+    }
+
+    /// UTC to the second, as ISO 8601 writes it.
+    package var universalSeconds: String {
+        guard let clock = CalendarTime(universal: time) else { return "@\(time.seconds)" }
+        return Self.day(clock) + "T" + hours(clock) + "Z"
+    }
+
+    /// UTC to the nanosecond, as ISO 8601 writes it.
+    package var universalNanoseconds: String { time.universal }
+
+    /// The date, such as `2026-11-21`.
+    package static func day(_ clock: CalendarTime) -> String {
+        padded(clock.year, to: 4) + "-" + padded(clock.month, to: 2) + "-"
+            + padded(clock.day, to: 2)
+    }
+
+    /// The date and the time to the minute.
+    package static func minutes(_ clock: CalendarTime) -> String {
+        day(clock) + " " + padded(clock.hour, to: 2) + ":" + padded(clock.minute, to: 2)
+    }
+
+    private func hours(_ clock: CalendarTime) -> String {
+        padded(clock.hour, to: 2) + ":" + padded(clock.minute, to: 2) + ":"
+            + padded(clock.second, to: 2)
+    }
+}
+
+extension Timestamp: Encodable {
+    package func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(universalSeconds)
+    }
+}
+
+// MARK: - Many times
 
 /// Writes many points in time as local time to the minute.
 ///
 /// Files are often changed soon after each other, so the clock remembers the last quarter of an hour.
-final class LocalClock: Sendable {
+package final class LocalClock: Sendable {
     /// A quarter of an hour in which the local time runs evenly through one day.
     fileprivate struct Quarter {
         /// The seconds since 1970.
@@ -20,12 +80,14 @@ final class LocalClock: Sendable {
     private let quarter = Monitor<Quarter?>(nil)
 
     /// Makes a clock that shows the local time as `parts` tells it.
-    init(parts: @escaping @Sendable (FileTime) -> CalendarTime? = { CalendarTime(local: $0) }) {
+    package init(
+        parts: @escaping @Sendable (FileTime) -> CalendarTime? = { CalendarTime(local: $0) }
+    ) {
         self.parts = parts
     }
 
     /// Appends `time` to `text`, such as `2026-11-21 09:31`.
-    func append(_ time: FileTime, to text: inout [UInt8]) {
+    package func append(_ time: FileTime, to text: inout [UInt8]) {
         let remainder = time.seconds % Self.quarterLength
         let start = time.seconds &- (remainder < 0 ? remainder + Self.quarterLength : remainder)
         quarter.withLock { quarter in

@@ -1,14 +1,14 @@
 internal import Foundation
 internal import MigrationCore
-internal import MigrationSystem
+package import MigrationSystem
 
 /// The sums over the lines of a file of results.
 ///
 /// A job is an operation with a container and an archive. The last line of a job has its result, so
 /// a repeated job counts once.
-struct FleetSummary: Sendable {
+package struct FleetSummary: Sendable {
     /// A reason for which jobs failed.
-    struct Cause: Hashable, Sendable, Encodable {
+    struct Cause: Hashable, Sendable {
         let operation: String
         let exitCode: Int32
         /// The name of the error, or `unknown`.
@@ -68,7 +68,7 @@ struct FleetSummary: Sendable {
     /// Reads the file or pipe at `path`, whatever its size.
     ///
     /// - Throws: ``SystemError``; `CancellationError` if `cancellation` ends a wait.
-    init(readingFileAt path: BytePath, _ cancellation: CancellationFlag) throws {
+    package init(readingFileAt path: BytePath, _ cancellation: CancellationFlag) throws {
         let event = try CancellationEvent(of: cancellation)
         let file = try FileDescriptor.openFollowingLinks(path, .reading)
         var buffer = [UInt8](repeating: 0, count: 256 * 1024)

@@ -1,45 +1,24 @@
 internal import AndroidMigration
 internal import Foundation
-internal import MigrationCore
-internal import MigrationHosting
+package import MigrationCore
+package import MigrationHosting
 internal import MigrationSystem
 
-/// The form in which `--session-log` writes a session and `migrate report --session` reads it.
-struct SessionLog: Answer, Decodable {
-    let timeline: SessionTimeline
+/// What an app's extension did and when, as the log of its session has it.
+package struct SessionLog: Answer, Decodable {
+    package let timeline: SessionTimeline
 
     /// The message of the error that ended the operation, if one did.
-    let error: String?
+    package let error: String?
 
-    var schema: String { Self.schema }
+    package static let schema = "migrate/session/1"
 
-    var text: String { SessionText(self).summary + "\n" }
+    package var schema: String { Self.schema }
 
-    private static let schema = "migrate/session/1"
-    private static let sizeLimit = 8 << 20
+    package var text: String { SessionText(self).summary + "\n" }
 
-    /// The members of the document that identify it.
-    private struct Head: Decodable {
-        let schema: String
-    }
-
-    /// Reads the log in the file at `path`.
-    ///
-    /// - Throws: ``MigrationError`` of code `invalidOption` if the file holds something else.
-    static func read(_ path: BytePath) throws -> SessionLog {
-        let bytes = Data(try InputFile.read(path, limit: sizeLimit))
-        do {
-            let head = try JSONDecoder().decode(Head.self, from: bytes)
-            guard head.schema == schema else {
-                let name = PrintableText.escaping(head.schema)
-                let message = "not the log of a session but '\(name)'"
-                throw MigrationError(.invalidOption, message, path: path)
-            }
-            return try JSONDecoder().decode(SessionLog.self, from: bytes)
-        } catch is DecodingError {
-            let message = "not the log of a session, as '--session-log' writes it"
-            throw MigrationError(.invalidOption, message, path: path)
-        }
+    package init(timeline: SessionTimeline, error: String?) {
+        (self.timeline, self.error) = (timeline, error)
     }
 }
 

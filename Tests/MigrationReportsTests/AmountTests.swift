@@ -2,7 +2,7 @@ import Foundation
 import MigrationSystem
 import Testing
 
-@testable import migrate
+@testable import MigrationReports
 
 struct AmountTests {
     @Test(

@@ -1,28 +1,33 @@
 internal import Foundation
 internal import MigrationArchive
-internal import MigrationCore
+package import MigrationCore
 internal import MigrationHosting
-internal import MigrationSystem
+package import MigrationSystem
 
 /// A self-contained HTML page about an archive, which works from a file and without a network.
-struct ReportPage {
-    let title: String
+package struct ReportPage {
+    private let title: String
     /// What the archive is, and where it comes from.
-    let facts: [(name: String, value: String)]
+    private let facts: [(name: String, value: String)]
     /// The files that are moved, and those that are not; `nil` if the page shows only a session.
-    let tree: ReportTree?
+    private let tree: ReportTree?
     /// The container that the archive was compared with, printable.
-    var comparedWith: String?
-    var omissions = OmissionList()
-    var leftBehind: LeftBehind?
-    var findings: [ExtensionFinding] = []
-    var session: SessionLog?
+    package var comparedWith: String?
+    private var omissions = OmissionList()
+    private var leftBehind: LeftBehind?
+    private var findings: [ExtensionFinding] = []
+    package var session: SessionLog?
+    package var advice: Advice = { _ in nil }
+
+    package init(title: String, facts: [(name: String, value: String)], tree: ReportTree?) {
+        (self.title, self.facts, self.tree) = (title, facts, tree)
+    }
 
     /// The largest files that the page lists.
     private static let fileLimit = 100
     private static let typeLimit = 40
 
-    func html() throws -> String {
+    package func html() throws -> String {
         let root = tree?.nodes()
         let body = """
             \(factTable)
@@ -35,7 +40,9 @@ struct ReportPage {
 
     /// A page that needs no other file, and may load none; it has a script if it has `data`.
     static func document(title: String, body: String, data: String? = nil) -> String {
-        let (style, script) = (ReportPageParts.style, ReportPageParts.script)
+        // Without the ends of their last lines, so that the hashes are those of the elements.
+        let style = String(decoding: PackageResources.style_css.dropLast(), as: UTF8.self)
+        let script = String(decoding: PackageResources.script_js.dropLast(), as: UTF8.self)
         var policy =
             "default-src 'none'; base-uri 'none'; form-action 'none'; style-src '\(source(style))'"
         var scripts = ""
@@ -117,6 +124,94 @@ struct ReportPage {
     }
 }
 
+// MARK: - Operations
+
+extension ReportPage {
+    /// Makes the page about an export of the container at `path`, whose entries `tree` has.
+    package init(
+        about report: ExportReport,
+        of path: BytePath,
+        to archive: ArchiveName,
+        tree: ReportTree,
+        session: SessionLog?
+    ) {
+        var tree = tree
+        for omission in report.omissions.items where omission.bytes > 0 {
+            tree.add(omission.pathBytes, bytes: omission.bytes, as: .omitted)
+        }
+        for item in report.leftBehind?.items ?? [] where item.group == nil && item.bytes > 0 {
+            tree.add(item.pathBytes, bytes: item.bytes, as: .leftBehind)
+        }
+        let name = PrintableText.escaping(path)
+        let answer = InspectionAnswer(archive, inspection: ArchiveInspection(report))
+        self.init(
+            title: "Export of \(name)",
+            facts: [("container", name)]
+                + answer.rows.map {
+                    ($0.name, $0.name == "archive" ? archive.destinationText : $0.value)
+                },
+            tree: tree
+        )
+        omissions = report.omissions
+        leftBehind = report.leftBehind
+        findings = report.appExtension?.findings ?? []
+        self.session = session
+    }
+
+    /// Makes the page about an import into the container at `path`, whose entries `tree` has.
+    package init(
+        about report: ImportReport,
+        of archive: ArchiveName,
+        into path: BytePath,
+        tree: ReportTree,
+        session: SessionLog?
+    ) {
+        let answer = InspectionAnswer(archive, inspection: ArchiveInspection(report))
+        self.init(
+            title: "Import of \(archive.sourceText)",
+            facts: answer.rows + [("container", PrintableText.escaping(path))]
+                + (report.replaced.map { [("replaced", "\(TotalsText($0.totals))")] } ?? [])
+                + (report.keptContainer.map { [("kept", $0)] } ?? []),
+            tree: tree
+        )
+        omissions = report.omissions
+        findings = report.appExtension?.findings ?? []
+        self.session = session
+    }
+}
+
+extension ArchiveInspection {
+    /// The archive that an export wrote.
+    fileprivate init(_ report: ExportReport) {
+        self.init(
+            header: report.header,
+            totals: report.totals,
+            fingerprint: report.fingerprint,
+            archiveBytes: report.archiveBytes,
+            streamBytes: report.streamBytes,
+            frameCount: nil,
+            lacksEndMark: false,
+            hasTrailer: false,
+            isAndroidBackup: false
+        )
+    }
+
+    /// The archive that an import read.
+    fileprivate init(_ report: ImportReport) {
+        self.init(
+            header: report.header,
+            totals: report.totals,
+            fingerprint: report.fingerprint,
+            archiveBytes: nil,
+            streamBytes: nil,
+            frameCount: nil,
+            lacksEndMark: report.lacksEndMark,
+            hasTrailer: report.hasTrailer,
+            isAndroidBackup: report.isAndroidBackup
+        )
+    }
+}
+
 // MARK: - Tables
 
 extension ReportPage {
@@ -160,7 +255,7 @@ extension ReportPage {
         var parts: [String] = []
         if omissions.count > 0 {
             let rows = omissions.items.map { item in
-                [ReportCell(path: item.path), ReportCell(OmissionLines.remark(on: item))]
+                [ReportCell(path: item.path), ReportCell(item.remark(advice))]
             }
             parts.append(
                 "<h2>Left out</h2>\n"

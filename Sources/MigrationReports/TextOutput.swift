@@ -1,7 +1,7 @@
-internal import MigrationSystem
+package import MigrationSystem
 
 /// A buffered text stream to a file descriptor, for answers and for messages.
-final class TextOutput: Sendable {
+package final class TextOutput: Sendable {
     private struct State: Sendable {
         var buffer: [UInt8] = []
         var failure: OutputError?
@@ -14,16 +14,16 @@ final class TextOutput: Sendable {
     private let state = Monitor(State())
 
     /// Makes a stream that writes whenever it holds `capacity` bytes; 0 writes at once.
-    init(descriptor: Int32, capacity: Int) {
+    package init(descriptor: Int32, capacity: Int) {
         self.descriptor = descriptor
         self.capacity = capacity
     }
 
     /// The failure that ended the stream, if any.
-    var failure: OutputError? { state.withLock { $0.failure } }
+    package var failure: OutputError? { state.withLock { $0.failure } }
 
     /// Appends `text`.
-    func write(_ text: String) throws(OutputError) {
+    package func write(_ text: String) throws(OutputError) {
         try state.withLock { state throws(OutputError) in
             if state.lastLine.isEmpty {
                 state.buffer.append(contentsOf: text.utf8)
@@ -36,7 +36,7 @@ final class TextOutput: Sendable {
     }
 
     /// Appends the text that `body` appends to the buffer; it must be whole lines.
-    func write(_ body: (inout [UInt8]) -> Void) throws(OutputError) {
+    package func write(_ body: (inout [UInt8]) -> Void) throws(OutputError) {
         try state.withLock { state throws(OutputError) in
             if state.lastLine.isEmpty {
                 body(&state.buffer)
@@ -50,7 +50,7 @@ final class TextOutput: Sendable {
     }
 
     /// Appends bytes of a file; no line may be kept below them.
-    func write(_ bytes: Span<UInt8>) throws(OutputError) {
+    package func write(_ bytes: Span<UInt8>) throws(OutputError) {
         try state.withLock { state throws(OutputError) in
             state.buffer.append(copying: bytes)
             if state.buffer.count >= capacity { try drain(&state) }
@@ -60,7 +60,7 @@ final class TextOutput: Sendable {
     /// Keeps `line` below everything that is written to the terminal, replacing the line before.
     ///
     /// While such a line is shown, callers write whole lines only. An empty line removes it.
-    func showLastLine(_ line: String) throws(OutputError) {
+    package func showLastLine(_ line: String) throws(OutputError) {
         try state.withLock { state throws(OutputError) in
             state.lastLine = line
             let text = line.isEmpty ? Self.erasure : Self.drawing(line)
@@ -77,14 +77,14 @@ final class TextOutput: Sendable {
     }
 
     /// Forgets a failure, and discards everything that is written from now on.
-    func giveUp() {
+    package func giveUp() {
         state.withLock { state in
             (state.failure, state.isGivenUp) = (nil, true)
         }
     }
 
     /// Writes the buffer's content.
-    func flush() throws(OutputError) {
+    package func flush() throws(OutputError) {
         try state.withLock { state throws(OutputError) in try drain(&state) }
     }
 
@@ -134,7 +134,7 @@ final class TextOutput: Sendable {
 // MARK: - Errors
 
 /// The reason why text could not be written.
-enum OutputError: Error, Hashable, Sendable {
+package enum OutputError: Error, Hashable, Sendable {
     /// The stream was closed when the process started.
     case closed
 
@@ -146,19 +146,10 @@ enum OutputError: Error, Hashable, Sendable {
 
     /// The system call failed.
     case failed(SystemError)
-
-    /// The exit code of a command that this error ends.
-    var exitCode: ExitCode {
-        switch self {
-        case .brokenPipe: .signal(SignalWatch.brokenPipe)
-        case .interrupted: .failure
-        case .closed, .failed: .cannotCreateOutput
-        }
-    }
 }
 
 extension OutputError: CustomStringConvertible {
-    var description: String {
+    package var description: String {
         switch self {
         case .closed: "standard output is closed"
         case .brokenPipe: "nobody reads standard output"

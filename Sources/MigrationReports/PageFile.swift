@@ -1,12 +1,11 @@
-internal import MigrationArchive
-internal import MigrationCore
-internal import MigrationSystem
+package import MigrationCore
+package import MigrationSystem
 
 /// A page or a log that a command writes besides its answer.
 ///
 /// A regular file appears under its name when it is whole. Pipes and devices are written to, never
 /// replaced.
-struct PageFile: Sendable {
+package struct PageFile: Sendable {
     private let path: BytePath
     private let place: BytePath
     private let stream: OpenFile?
@@ -15,7 +14,7 @@ struct PageFile: Sendable {
     /// Names the file at `path`, which `flag` gives, before the work begins.
     ///
     /// - Throws: ``MigrationError`` of codes `outputExists` and `outputFailed` if it can't be written.
-    init(
+    package init(
         at path: BytePath,
         named flag: String? = nil,
         replacesExisting: Bool
@@ -52,7 +51,7 @@ struct PageFile: Sendable {
     }
 
     /// Writes `text` as the whole file.
-    func write(_ text: String) throws {
+    package func write(_ text: String) throws {
         if let stream {
             let output = TextOutput(
                 descriptor: stream.descriptor.rawValue,

@@ -1,12 +1,12 @@
-internal import MigrationArchive
-internal import MigrationCore
+package import MigrationArchive
+package import MigrationCore
 internal import MigrationSystem
 
 /// The largest parts of a tree of files, however many files there are.
 ///
 /// Entries come in any order. Memory stays bounded: of the files only the largest are kept by name,
 /// and directories beyond a limit, or deeper than one, count for the directory that holds them.
-struct ReportTree {
+package struct ReportTree {
     /// The most nodes that a page shows.
     static let nodeLimit = 5000
 
@@ -16,10 +16,8 @@ struct ReportTree {
     private static let typeLimit = 500
     private static let differenceLimit = 2000
 
-    private final class Directory {
-        let name: [UInt8]
-        let parent: Directory?
-        var children: [[UInt8]: Directory] = [:]
+    /// A directory's facts; its files are those below it.
+    private struct Directory {
         var bytes: UInt64 = 0
         var files: UInt64 = 0
         var differences = 0
@@ -27,11 +25,6 @@ struct ReportTree {
         var omitted: UInt64 = 0
         /// Why no migration moves it, if none does.
         var state: ReportState?
-
-        init(_ name: [UInt8], in parent: Directory?) {
-            self.name = name
-            self.parent = parent
-        }
     }
 
     private struct File {
@@ -41,12 +34,12 @@ struct ReportTree {
         /// The hash of the whole path.
         let hash: Int
         let bytes: UInt64
-        let directory: Directory
+        let directory: Int32
         let state: ReportState?
     }
 
-    private let root = Directory([], in: nil)
-    private var directoryCount = 0
+    private var names = NameTree()
+    private var directories = [Directory()]
     /// The largest files, as a heap with the smallest first.
     private var largest: [File] = []
     private var types: [String: ReportAmount] = [:]
@@ -58,25 +51,29 @@ struct ReportTree {
     /// Their states, by the hashes of their paths.
     private var differing: [Int: ReportState] = [:]
 
+    package init() {}
+
     /// Counts an entry; `state` says why it isn't moved.
-    mutating func add(_ entry: ArchiveEntry, state: ReportState? = nil) {
+    package mutating func add(_ entry: ArchiveEntry, state: ReportState? = nil) {
         switch entry.kind {
         case .file(let size): add(entry.path, bytes: size, state: state)
         case .directory:
-            let directory = directory(of: entry.path.bytes[...])
-            if directory.name == [UInt8](entry.path.lastComponent) { directory.state = state }
+            let directory = directory(at: entry.path.bytes[...])
+            if names.name(of: directory) == [UInt8](entry.path.lastComponent) {
+                directories[Int(directory)].state = state
+            }
         default: return
         }
     }
 
     /// Counts a file or directory that is not moved, only by its name.
-    mutating func add(_ path: [UInt8], bytes: UInt64, as state: ReportState) {
+    package mutating func add(_ path: [UInt8], bytes: UInt64, as state: ReportState) {
         guard !path.isEmpty else { return }
         add(EntryPath(bytes: path), bytes: bytes, state: state)
     }
 
     /// Notes a difference; call it before the entries are added.
-    mutating func note(_ difference: ArchiveDifference, as text: String) {
+    package mutating func note(_ difference: ArchiveDifference, as text: String) {
         differenceCount += 1
         let state: ReportState =
             difference.kind == .onlyInArchive
@@ -86,21 +83,15 @@ struct ReportTree {
             differences.append((path, BoundedText.detail(text)))
             differing[difference.path.levelHash] = state
         }
-        var place: Directory? = directory(of: parent(of: difference.path))
-        while let directory = place {
-            directory.differences += 1
-            place = directory.parent
-        }
+        change(directory(at: NameTree.parent(of: difference.path))) { $0.differences += 1 }
     }
 
     private mutating func add(_ path: EntryPath, bytes: UInt64, state: ReportState?) {
-        let holder = directory(of: parent(of: path))
-        var place: Directory? = holder
-        while let directory = place {
+        let holder = directory(at: NameTree.parent(of: path))
+        change(holder) { directory in
             directory.bytes.addSaturating(bytes)
             directory.files += 1
             if state != nil { directory.omitted += 1 }
-            place = directory.parent
         }
         if state == nil {
             let type = ReportType.name(of: path)
@@ -119,30 +110,19 @@ struct ReportTree {
         )
     }
 
-    private func parent(of path: EntryPath) -> ArraySlice<UInt8> {
-        let bytes = path.bytes
-        guard let end = bytes.lastIndex(of: UInt8(ascii: "/")) else { return bytes[..<0] }
-        return bytes[..<end]
+    private mutating func directory(at path: ArraySlice<UInt8>) -> Int32 {
+        let node = names.directory(at: path, limit: Self.directoryLimit, depth: Self.depthLimit)
+        while directories.count < names.count { directories.append(Directory()) }
+        return node
     }
 
-    private mutating func directory(of path: ArraySlice<UInt8>) -> Directory {
-        var place = root
-        for name in path.split(separator: UInt8(ascii: "/"), maxSplits: Self.depthLimit)
-            .prefix(Self.depthLimit)
-        {
-            let name = [UInt8](name)
-            if let child = place.children[name] {
-                place = child
-            } else if directoryCount < Self.directoryLimit {
-                let child = Directory(name, in: place)
-                place.children[name] = child
-                place = child
-                directoryCount += 1
-            } else {
-                return place
-            }
+    /// Changes the facts of a directory and of all above it.
+    private mutating func change(_ directory: Int32, _ body: (inout Directory) -> Void) {
+        var place: Int32? = directory
+        while let directory = place {
+            body(&directories[Int(directory)])
+            place = names.parent(of: directory)
         }
-        return place
     }
 }
 
@@ -200,43 +180,37 @@ extension ReportTree {
     func nodes() -> ReportNode {
         let shown = shownDirectories()
         let room = Self.nodeLimit - shown.count
-        var files: [ObjectIdentifier: [File]] = [:]
+        var files: [Int32: [File]] = [:]
         for file in largest.sorted(by: { $0.bytes > $1.bytes }).prefix(max(room, 0))
-        where shown.contains(ObjectIdentifier(file.directory)) {
-            files[ObjectIdentifier(file.directory), default: []].append(file)
+        where shown.contains(file.directory) {
+            files[file.directory, default: []].append(file)
         }
-        return node(of: root, shown: shown, files: files)
+        return node(of: NameTree.root, shown: shown, files: files)
     }
 
     /// The larger half of the nodes that fit on a page, each with the directories above it.
-    private func shownDirectories() -> Set<ObjectIdentifier> {
-        var all: [Directory] = []
-        var pending = [root]
-        while let directory = pending.popLast() {
-            all.append(directory)
-            pending += directory.children.values
-        }
+    private func shownDirectories() -> Set<Int32> {
         // A parent is at least as large as its children; if it is equally large, it comes first.
-        let byDepth = all.enumerated().sorted {
-            ($0.element.bytes, $1.offset) > ($1.element.bytes, $0.offset)
+        let bySize = directories.indices.sorted {
+            (directories[$0].bytes, $1) > (directories[$1].bytes, $0)
         }
-        var shown: Set<ObjectIdentifier> = [ObjectIdentifier(root)]
-        for (_, directory) in byDepth.prefix(Self.nodeLimit / 2)
-        where directory.parent.map({ shown.contains(ObjectIdentifier($0)) }) ?? true {
-            shown.insert(ObjectIdentifier(directory))
+        var shown: Set<Int32> = [NameTree.root]
+        for directory in bySize.prefix(Self.nodeLimit / 2).map({ Int32($0) }) {
+            guard let parent = names.parent(of: directory), shown.contains(parent) else { continue }
+            shown.insert(directory)
         }
         return shown
     }
 
     private func node(
-        of directory: Directory,
-        shown: Set<ObjectIdentifier>,
-        files: [ObjectIdentifier: [File]]
+        of directory: Int32,
+        shown: Set<Int32>,
+        files: [Int32: [File]]
     ) -> ReportNode {
-        var children = directory.children.values
-            .filter { shown.contains(ObjectIdentifier($0)) }
-            .map { self.node(of: $0, shown: shown, files: files) }
-        for file in files[ObjectIdentifier(directory)] ?? [] {
+        var children = names.children(of: directory)
+            .filter(shown.contains)
+            .map { node(of: $0, shown: shown, files: files) }
+        for file in files[directory] ?? [] {
             children.append(
                 ReportNode(
                     name: PrintableText.escaping(file.name),
@@ -251,26 +225,27 @@ extension ReportTree {
             amount.bytes.addSaturating(child.bytes)
             amount.files += child.files
         }
-        if directory.files > seen.files {
+        let facts = directories[Int(directory)]
+        if facts.files > seen.files {
             children.append(
                 ReportNode(
-                    name: GroupedCount(directory.files - seen.files)
+                    name: GroupedCount(facts.files - seen.files)
                         .of("smaller file", "smaller files"),
-                    bytes: directory.bytes - seen.bytes,
-                    files: directory.files - seen.files,
+                    bytes: facts.bytes - seen.bytes,
+                    files: facts.files - seen.files,
                     type: .folded,
                     state: nil
                 )
             )
         }
         var whole = ReportNode(
-            name: PrintableText.escaping(directory.name),
-            bytes: directory.bytes,
-            files: directory.files,
+            name: PrintableText.escaping(names.name(of: directory)),
+            bytes: facts.bytes,
+            files: facts.files,
             type: .directory,
-            state: directory.state ?? (directory.differences > 0 ? .different : nil)
+            state: facts.state ?? (facts.differences > 0 ? .different : nil)
         )
-        whole.omitted = directory.omitted
+        whole.omitted = facts.omitted
         whole.children = children.sorted { ($0.bytes, $1.name) > ($1.bytes, $0.name) }
         return whole
     }
@@ -290,7 +265,7 @@ struct ReportAmount {
 }
 
 /// How a part of an archive compares with the container.
-enum ReportState: String, Encodable {
+package enum ReportState: String, Encodable {
     case different
     /// Only the container has it.
     case added
@@ -303,7 +278,7 @@ enum ReportState: String, Encodable {
 }
 
 /// A directory, a file, or the files of a directory that are too small to be shown.
-struct ReportNode: Encodable {
+struct ReportNode: JSONObject {
     let name: String
     let bytes: UInt64
     let files: UInt64
@@ -313,25 +288,11 @@ struct ReportNode: Encodable {
     var omitted: UInt64 = 0
     var children: [ReportNode] = []
 
-    private enum CodingKeys: String, CodingKey {
-        case name = "n"
-        case bytes = "b"
-        case files = "f"
-        case type = "t"
-        case state = "s"
-        case omitted = "o"
-        case children = "c"
-    }
-
-    func encode(to encoder: any Encoder) throws {
-        var container = encoder.container(keyedBy: CodingKeys.self)
-        try container.encode(name, forKey: .name)
-        try container.encode(bytes, forKey: .bytes)
-        try container.encode(type, forKey: .type)
-        try container.encodeIfPresent(state, forKey: .state)
-        if files != 1 { try container.encode(files, forKey: .files) }
-        if omitted > 0 { try container.encode(omitted, forKey: .omitted) }
-        if !children.isEmpty { try container.encode(children, forKey: .children) }
+    var members: JSONMembers {
+        [
+            "n": name, "b": bytes, "t": type, "s": state, "f": files == 1 ? nil : files,
+            "o": omitted == 0 ? nil : omitted, "c": children.isEmpty ? nil : children,
+        ]
     }
 }
 

@@ -1,7 +1,7 @@
 import MigrationSystem
 import Testing
 
-@testable import migrate
+@testable import MigrationReports
 
 struct LocalClockTests {
     private func shown(_ seconds: Int64, by clock: LocalClock) -> String {
