@@ -162,6 +162,13 @@ struct BinaryPropertyListTests {
         }
     }
 
+    @Test func `refuses an object in the list's own head`() throws {
+        // The head's first byte would be a string.
+        var bytes = try Self.list([Self.text])
+        bytes[bytes.count - 33] = 0
+        #expect(problem(of: bytes) != nil)
+    }
+
     @Test func `ends well whatever byte of a list is changed`() throws {
         let values: [String: Any] = ["a": [1, "ü", 2.5], "b": Data(count: 20), "c": Date()]
         let data = try PropertyListSerialization.data(

@@ -137,6 +137,12 @@ struct XMLPropertyListWriterTests {
         #expect(try PropertyListValue.read(Self.everything.xml()) == Self.everything)
     }
 
+    @Test func `writes what is empty as one element`() throws {
+        let text = String(decoding: try Self.everything.xml(), as: UTF8.self)
+        #expect(text.contains("<array/>"))
+        #expect(text.contains("<dict/>"))
+    }
+
     @Test func `Foundation reads what it writes`() throws {
         let data = Data(try Self.everything.xml())
         let list = try PropertyListSerialization.propertyList(from: data, format: nil)
