@@ -123,6 +123,7 @@ package class ByteReader: ByteSource {
 
     /// Reads at most `count` bytes into `target` from `index`; returns how many, 0 at the end.
     package func read(into target: inout [UInt8], from index: Int, count: Int) throws -> Int {
+        if count == 0 { return 0 }
         var read = min(count, pending.count)
         if read > 0 {
             target.replaceSubrange(index..<index + read, with: ahead.prefix(read))

@@ -56,6 +56,8 @@ final class PieceReader: ChunkSource {
     private(set) var position: UInt64
     private var seen: ArchiveIndex
     private var seenTables: [EntryIndex.Table] = []
+    /// Whether all pieces and the archive's end were compared; until then another thread may be reading the end.
+    private var isProved = false
 
     /// Reads the pieces after `header`; a plan for the parts of a file asks for the index of `entries`.
     init(
@@ -80,10 +82,10 @@ final class PieceReader: ChunkSource {
     func close() { step?.abandon() }
 
     /// The archive's index; from a pipe it is known once every piece was read.
-    var index: ArchiveIndex? { known ?? frames.end?.index }
+    var index: ArchiveIndex? { known ?? (isProved ? frames.end?.index : nil) }
 
     /// The index of entries, once every piece was read and the archive's end too.
-    var entryIndex: EntryIndex? { frames.end?.entries }
+    var entryIndex: EntryIndex? { isProved ? frames.end?.entries : nil }
 
     func nextChunk() throws -> FrameBuffer? {
         while let piece = try waiting.take() ?? startedStep()?.next() {
@@ -97,6 +99,7 @@ final class PieceReader: ChunkSource {
         }
         guard plan != .whole, let known else {
             try checkEnd()
+            isProved = true
             return nil
         }
         guard next < known.frames.count else { return nil }
