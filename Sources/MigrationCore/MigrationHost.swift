@@ -125,12 +125,12 @@ extension MigrationHost {
         try await preview(container, to: destination, options: options, progress: progress)
     }
 
-    /// Exports what `exporter` chooses; `nil` as the destination keeps only the fingerprint.
+    /// Exports what `exporter` chooses, or everything; `nil` as the destination keeps only the fingerprint.
     @concurrent
     package func run(
         _ container: MigrationDataContainer,
         to destination: ArchiveDestination?,
-        by exporter: any ContainerExporter = WholeContainerExporter(),
+        by exporter: (any ContainerExporter)? = nil,
         options: ExportOptions,
         progress: Progress?
     ) async throws -> ExportReport {
@@ -139,11 +139,11 @@ extension MigrationHost {
         }
     }
 
-    /// Exports what `exporter` chooses as a part of `operation`.
+    /// Exports what `exporter` chooses, or everything, as a part of `operation`.
     package func run(
         _ container: MigrationDataContainer,
         to destination: ArchiveDestination?,
-        by exporter: any ContainerExporter,
+        by exporter: (any ContainerExporter)?,
         options: ExportOptions,
         on operation: MigrationOperation
     ) throws -> ExportReport {
@@ -152,19 +152,19 @@ extension MigrationHost {
             container: container,
             destination: destination,
             options: options,
-            exporter: exporter,
+            exporter: exporter ?? WholeContainerExporter(),
             creator: Self.creator,
             operation: operation,
             wait: wait(operation.cancellation)
         ).run()
     }
 
-    /// Exports what `exporter` chooses, and keeps nothing.
+    /// Exports what `exporter` chooses, or everything, and keeps nothing.
     @concurrent
     package func preview(
         _ container: MigrationDataContainer,
         to destination: ArchiveDestination,
-        by exporter: any ContainerExporter = WholeContainerExporter(),
+        by exporter: (any ContainerExporter)? = nil,
         options: ExportOptions,
         progress: Progress?
     ) async throws -> ExportReport {
@@ -213,31 +213,25 @@ extension MigrationHost {
         options: ImportOptions = ImportOptions(),
         progress: Progress? = nil
     ) async throws -> ImportReport {
-        try await `import`(
-            archive,
-            into: container,
-            by: nil,
-            options: options,
-            progress: progress
-        )
+        try await run(archive, into: container, options: options, progress: progress)
     }
 
     /// Imports with `importer`; `nil` puts everything back at its path.
     @concurrent
-    package func `import`(
+    package func run(
         _ archive: ArchiveSource,
         into container: MigrationDataContainer,
-        by importer: (any ContainerImporter)?,
+        by importer: (any ContainerImporter)? = nil,
         options: ImportOptions,
         progress: Progress?
     ) async throws -> ImportReport {
         try await withOperation(threadCount: options.threadCount, progress: progress) { operation in
-            try `import`(archive, into: container, by: importer, options: options, on: operation)
+            try run(archive, into: container, by: importer, options: options, on: operation)
         }
     }
 
     /// Imports with `importer` as a part of `operation`.
-    package func `import`(
+    package func run(
         _ archive: ArchiveSource,
         into container: MigrationDataContainer,
         by importer: (any ContainerImporter)?,

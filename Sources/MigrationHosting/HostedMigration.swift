@@ -28,7 +28,7 @@ extension MigrationHost {
         try await run(
             container,
             to: destination,
-            by: appExtension ?? WholeContainerExporter(),
+            by: appExtension,
             options: options,
             progress: progress
         )
@@ -55,7 +55,7 @@ extension MigrationHost {
         try await run(
             container,
             to: nil,
-            by: appExtension ?? WholeContainerExporter(),
+            by: appExtension,
             options: options,
             progress: progress
         )
@@ -84,7 +84,7 @@ extension MigrationHost {
         try await preview(
             container,
             to: destination,
-            by: appExtension ?? WholeContainerExporter(),
+            by: appExtension,
             options: options,
             progress: progress
         )
@@ -115,7 +115,7 @@ extension MigrationHost {
         options: ImportOptions = ImportOptions(),
         progress: Progress? = nil
     ) async throws -> ImportReport {
-        try await `import`(
+        try await run(
             archive,
             into: container,
             by: appExtension,

@@ -158,7 +158,7 @@ struct VersionRehearsalRun {
         }
         var options = ImportOptions()
         options.source = attempt.source
-        return try host.import(
+        return try host.run(
             attempt.archive,
             into: MigrationDataContainer(
                 root: attempt.place("container"),
