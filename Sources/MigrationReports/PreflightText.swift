@@ -188,8 +188,7 @@ package struct FindingLines: Sendable {
 
     package init(_ findings: [ExtensionFinding], _ advice: Advice) {
         lines = findings.map { finding in
-            let isOfGroup = finding.code == .groupNotMapped
-            let words = isOfGroup ? advice(.mapGroups(["<id>"])) : nil
+            let words = finding.remedy.flatMap(advice)
             let parts = [finding.message, finding.fix, words].compactMap(\.self)
             return "finding: \(finding.code.rawValue): "
                 + PrintableText.escapingRest(of: parts.joined(separator: "; "))

@@ -179,16 +179,17 @@ enum EntitlementProblem: Error {
 
     /// The problem as an error that refuses a session.
     var error: MigrationError {
-        var remedy: Remedy?
-        if case .groupsUnmapped(let groups) = self {
-            remedy = .mapGroups(groups.prefix(Self.listed).map { PrintableText.escaping($0) })
-        }
-        return MigrationError(.entitlementInvalid, "\(message); \(fix)", remedy: remedy)
+        MigrationError(.entitlementInvalid, "\(message); \(fix)", remedy: remedy)
     }
 
     /// The problem as a finding.
     var finding: ExtensionFinding {
-        ExtensionFinding(code: code, message: message, fix: fix)
+        ExtensionFinding(code: code, message: message, fix: fix, remedy: remedy)
+    }
+
+    private var remedy: Remedy? {
+        guard case .groupsUnmapped(let groups) = self else { return nil }
+        return .mapGroups(groups.prefix(Self.listed).map { PrintableText.escaping($0) })
     }
 
     /// The declared app groups, as far as the problem names them.

@@ -83,6 +83,13 @@ public struct ExtensionFinding: Hashable, Sendable, Codable {
 
     /// The fix, in one sentence.
     public let fix: String
+
+    /// What helps in a program that hosts the extension; it isn't encoded.
+    package var remedy: Remedy?
+
+    private enum CodingKeys: CodingKey {
+        case code, message, fix
+    }
 }
 
 // MARK: - Findings of an export

@@ -215,6 +215,7 @@ struct ExtensionFlagTests {
         let asked = try stage.run("preflight")
         #expect(asked.exitCode == 77)
         #expect(asked.output.contains("\nfinding: groupNotMapped: "), "\(asked.output)")
+        for flag in flags { #expect(asked.output.contains(flag), "\(asked.output)") }
         #expect(asked.output.contains("group.com.example.notes: no directory\n"))
         let misspelt = "group.com.example.note=" + place.path("group")
         try stage.run(export + ["--group", misspelt]).expectFailure(77)
