@@ -250,7 +250,7 @@ extension StagingDirectory {
         }
     }
 
-    /// Finds the token of the leftovers beside the locked container.
+    /// Finds the token whose leftovers are beside the locked container.
     package static func tokenOfLeftovers(of lock: ContainerLock) throws(SystemError)
         -> StagingToken?
     {

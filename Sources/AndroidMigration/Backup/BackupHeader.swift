@@ -21,7 +21,7 @@ struct BackupHeader {
         _ = try Self.line(of: input, "the mark")
         let version = try Self.line(of: input, "the version")
         guard let number = Int(version) else {
-            throw Self.damaged("the version '\(PrintableText.escaping(version))' is no number")
+            throw Self.damaged("the version '\(PrintableText.escaping(version))' isn't a number")
         }
         guard (1...5).contains(number) else {
             let message = "the backup is of version \(number), and versions 1 to 5 are known"

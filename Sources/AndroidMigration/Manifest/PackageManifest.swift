@@ -62,7 +62,7 @@ struct ManifestLines {
     mutating func nextNumber(_ content: String) throws(AndroidMigrationError) -> Int {
         let line = try next(content)
         guard let number = Int(line), number >= 0 else {
-            throw AndroidMigrationError(.notAManifest, "\(name): \(content) is no number")
+            throw AndroidMigrationError(.notAManifest, "\(name): \(content) isn't a number")
         }
         return number
     }

@@ -6,7 +6,7 @@ internal import MigrationSystem
 /// The record is text as acl(5) has it, with commas between the entries and numbers for accounts, such as
 /// `user::rw-,user:1000:r--,group::r--,mask::r--,other::---`.
 struct AccessList: Equatable {
-    /// What a list is for.
+    /// The purpose of a list.
     enum Kind: CaseIterable {
         /// Says who may use the file or directory.
         case access

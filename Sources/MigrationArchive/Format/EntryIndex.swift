@@ -274,8 +274,9 @@ extension EntryIndex {
 
 // MARK: - Building
 
-/// Makes the index of entries, which depends only on the entries and their places, and the table of
-/// large files, of which at most one frame is held in memory.
+/// Makes the index of entries, which depends only on the entries and their places.
+///
+/// Also makes the table of large files, and holds at most one frame of it in memory.
 struct EntryIndexBuilder: Sendable {
     /// Records of one kind, as they are written.
     private struct Records: Sendable {

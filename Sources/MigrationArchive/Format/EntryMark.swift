@@ -1,6 +1,6 @@
 internal import MigrationSystem
 
-/// What an archive records about an entry outside the tar stream, in four bytes.
+/// The four bytes that an archive records about an entry outside the tar stream.
 ///
 /// The marks of the entries whose headers begin in a piece are in a skippable frame right after the
 /// piece's frame, in the order of the stream. A piece in which no entry begins has no such frame.

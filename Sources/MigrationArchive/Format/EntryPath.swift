@@ -87,7 +87,7 @@ extension EntryPath {
 
     /// The ``levelHash`` of each directory above this path, from the root down, and of the path itself.
     ///
-    /// They are computed in one pass: a path may have so many components that a pass for each would take very long.
+    /// They are computed in one pass, because a path may have very many components.
     package var levelHashes: [Int] {
         var hasher = Hasher()
         return components.map { component in

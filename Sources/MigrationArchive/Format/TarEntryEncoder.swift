@@ -31,7 +31,7 @@ struct TarEntryEncoder {
         return expected.bytes.span.isEqual(to: block)
     }
 
-    /// What goes into the fields of an entry's header, and what doesn't.
+    /// The fields of an entry's header, and whether each value fits.
     private struct Fields: ~Copyable {
         private let name: [UInt8]
         private let link: [UInt8]

@@ -46,7 +46,7 @@ package struct UstarBlock {
 // MARK: - Writing fields
 
 extension UstarBlock {
-    /// What all headers have in common.
+    /// The bytes that are the same in all headers.
     private static let form: UstarBlock = {
         var form = UstarBlock()
         var span = form.bytes.mutableSpan

@@ -9,9 +9,9 @@ final class FileWriters {
     private let mode: NewFileMode
     private let operation: MigrationOperation
     private var batch = FileBatch()
-    /// The paths that were handed over last, of which some may not be made yet.
+    /// The paths that were handed over last; some may not be made yet.
     private var recent = RecentPaths()
-    /// The same, of those before them.
+    /// The paths that were handed over before those.
     private var older = RecentPaths()
     private let pendingLimit: Int
 
@@ -78,7 +78,7 @@ final class FileWriters {
 
 /// Files and parts of files whose contents lie in one chunk of the tar stream, made together by one thread.
 struct FileBatch: Sendable {
-    /// What to do with some content.
+    /// The use of some content.
     enum Work: Sendable {
         /// Make a file of it.
         case whole(RestoredFile)

@@ -92,7 +92,7 @@ struct Extraction {
     let names: PrintedNameSearch
     /// Whether damaged entries are omitted, instead of failing everything.
     let keepsGoing: Bool
-    /// What happens if entries already exist.
+    /// The way to treat entries that already exist.
     let policy: StagedPlacement.Policy
     let options: ImportOptions
     let operation: MigrationOperation
