@@ -13,4 +13,12 @@ extension Thoroughness {
         guard !isFull, all.count > most, most > 1 else { return Array(all) }
         return (0..<most).map { all.lowerBound + $0 * (all.count - 1) / (most - 1) }
     }
+
+    /// The bits of the byte at `position` that are tried: all, or another one of each byte.
+    package static func bits(at position: Int) -> Range<Int> {
+        isFull ? 0..<8 : position % 8..<position % 8 + 1
+    }
+
+    /// The steps between places that are tried: each place, or every `step`-th.
+    package static func step(_ step: Int) -> Int { isFull ? 1 : step }
 }

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Encrypted files", .scratchDirectory)
 struct EncryptedFileTests {
-    static let sizes = [0, 1, 65_535, 65_536, 65_537, 10_000_000]
+    static let sizes = [0, 1, 65_535, 65_536, 65_537, 3_000_000]
 
     /// A key pair that `age-keygen` made.
     static let identity =
@@ -33,7 +33,7 @@ struct EncryptedFileTests {
     /// Bytes that don't compress, and that differ at every place.
     static func content(_ size: Int) -> [UInt8] { [UInt8](longest[..<size]) }
 
-    private static let longest = (0..<10_000_000).map {
+    private static let longest = (0..<5_000_000).map {
         UInt8(truncatingIfNeeded: $0 &* 31 ^ $0 >> 8 ^ $0 >> 16)
     }
 
@@ -263,7 +263,7 @@ extension EncryptedFileTests {
             }
         }
         for position in AgeHeader.magic.count..<bytes.count {
-            for bit in 0..<8 {
+            for bit in Thoroughness.bits(at: position) {
                 var changed = bytes
                 changed[position] ^= 1 << bit
                 #expect(throws: ArchiveError.self, "bit \(bit) of byte \(position)") {
@@ -298,7 +298,7 @@ extension EncryptedFileTests {
         )
         let wrong = Monitor<[Int]>([])
         let workers = try WorkerThreads(count: 4, named: "readers") {
-            for round in 0..<200 {
+            for round in 0..<50 {
                 let offset = round &* 7_919_113 % content.count
                 let count = min(1 + round * 1_777 % 700_000, content.count - offset)
                 var target = [UInt8](repeating: 0, count: count)
@@ -308,8 +308,8 @@ extension EncryptedFileTests {
                     from: 0,
                     count: count
                 )
-                let expected = content[offset..<offset + count]
-                let isRight = read == count && target.elementsEqual(expected)
+                let expected = [UInt8](content[offset..<offset + count])
+                let isRight = read == count && target == expected
                 if !isRight { wrong.withLock { $0.append(round) } }
             }
         }

@@ -86,10 +86,10 @@ struct FileWritersTests {
 
     @Test(arguments: 0..<8)
     func `reports the first of several failures`(_ round: Int) throws {
-        let taken = 150 + round * 10
-        var items = (0..<600).map { Item("f\($0)", text(100)) }
+        let taken = 50 + round * 10
+        var items = (0..<200).map { Item("f\($0)", text(100)) }
         // From here on every path comes a second time, and the error must name the first of them.
-        items += (taken..<600).map { Item("f\($0)", text(100)) }
+        items += (taken..<200).map { Item("f\($0)", text(100)) }
         let archive = try TestArchive(items)
         let error = #expect(throws: ArchiveError.self) {
             _ = try extract(archive, threadCount: 4)
