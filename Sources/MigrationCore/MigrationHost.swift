@@ -46,12 +46,12 @@ public struct MigrationHost: Sendable {
     /// Makes a host.
     public init() {}
 
-    /// How an operation that `cancellation` stops waits for its container.
-    package func wait(_ cancellation: CancellationFlag) -> LockWait {
+    /// How `operation` waits for its container.
+    package func wait(on operation: MigrationOperation) -> LockWait {
         LockWait(
             limit: waitLimit,
             queues: queues,
-            cancellation: cancellation,
+            cancellation: operation.cancellation,
             handler: waitHandler
         )
     }

@@ -186,7 +186,7 @@ extension MigrationHost {
                 appExtension: appExtension,
                 rehearsesCancellation: rehearsesCancellation,
                 versionRehearsal: versionRehearsal,
-                cancellation: cancellation,
+                operation: MigrationOperation(cancellation: cancellation),
                 migrationHost: self
             )
             return try preflight.run()

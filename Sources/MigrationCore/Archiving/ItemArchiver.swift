@@ -230,7 +230,7 @@ extension ItemArchiver {
         _ time: ReadingTime,
         knowing known: KnownStatuses? = nil
     ) throws {
-        var walker = SourceWalker(root: directory, base: path, cancellation: operation.cancellation)
+        var walker = SourceWalker(root: directory, base: path, on: operation)
         var visitor = Visitor(archiver: self, filter: filter, base: base, time: time, known: known)
         try walker.walk(&visitor)
     }
@@ -325,7 +325,7 @@ extension ItemArchiver {
         do {
             let copy = try directory.descriptor.duplicate()
             var measure = SourceMeasure(selecting: nil, readingWith: statuses)
-            var walker = SourceWalker(root: copy, cancellation: operation.cancellation)
+            var walker = SourceWalker(root: copy, on: operation)
             try walker.walk(&measure)
             return measure.contentBytes
         } catch let error as ArchiveError where error.code != .damaged {

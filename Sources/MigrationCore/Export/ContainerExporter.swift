@@ -117,7 +117,7 @@ private struct WholeContainerExport: ContainerExport {
             noting: known
         )
         let copy = try root.descriptor.duplicate()
-        var walker = SourceWalker(root: copy, cancellation: operation.cancellation)
+        var walker = SourceWalker(root: copy, on: operation)
         try walker.walk(&measure)
         guard measure.contentBytes <= ArchiveWriter.longestStream else {
             let message = "an archive holds at most 1 TiB, and the container holds more"

@@ -107,7 +107,7 @@ extension ArchiveSource {
         _ body: @Sendable (ArchiveDifference) throws -> Void
     ) async throws -> (differences: Int, archive: ArchiveInspection) {
         try await withOperation(progress: progress) { operation in
-            let lock = try host.wait(operation.cancellation).lockForReading(container)
+            let lock = try host.wait(on: operation).lockForReading(container)
             defer { lock.release() }
             let input = try open(operation)
             let reader = try Self.reader(of: input, at: paths)
@@ -225,10 +225,7 @@ private final class ContainerComparison {
     /// Looks in the container for entries that the first side doesn't have.
     private func findOthers() throws {
         var visitor = Visitor(comparison: self)
-        var walker = SourceWalker(
-            root: try root.descriptor.duplicate(),
-            cancellation: operation.cancellation
-        )
+        var walker = SourceWalker(root: try root.descriptor.duplicate(), on: operation)
         try walker.walk(&visitor)
         if let path = paths.first(where: missing.contains) {
             let message = "neither side has such an entry"

@@ -22,7 +22,7 @@ struct ContainerListing: SourceVisitor {
         try withoutActuallyEscaping(body) { body in
             var listing = ContainerListing(selection: selection, body: body)
             let copy = try root.descriptor.duplicate()
-            var walker = SourceWalker(root: copy, cancellation: operation.cancellation)
+            var walker = SourceWalker(root: copy, on: operation)
             try walker.walk(&listing)
         }
     }

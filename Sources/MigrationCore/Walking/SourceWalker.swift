@@ -21,7 +21,7 @@ package struct SourceWalker {
     /// The most directories that are open at a time.
     private static let openLevels = 64
 
-    private let cancellation: CancellationFlag
+    private let operation: MigrationOperation
     private var levels: [Level] = []
     private let path: WalkedPath
     private var directory: OpenFile
@@ -30,18 +30,18 @@ package struct SourceWalker {
     package init(
         root: consuming FileDescriptor,
         base: [UInt8] = [],
-        cancellation: CancellationFlag
+        on operation: MigrationOperation
     ) {
         path = WalkedPath(base)
         directory = OpenFile(root)
-        self.cancellation = cancellation
+        self.operation = operation
     }
 
     /// Walks the tree.
     package mutating func walk<Visitor: SourceVisitor>(_ visitor: inout Visitor) throws {
         try enterLevel(try statusOfDirectory())
         while !levels.isEmpty {
-            try cancellation.check()
+            try operation.check()
             if Visitor.visitsRuns, let run = nextRun() {
                 try visitor.visit(run)
                 continue

@@ -15,7 +15,7 @@ extension MigrationExtension: ContainerExporter {
                 .exporting,
                 of: self,
                 in: container,
-                cancellation: operation.cancellation
+                on: operation
             ),
             call: ExportCall(
                 platform: options.destinationPlatform,
@@ -122,7 +122,7 @@ private final class AppExtensionExport: ContainerExport {
                 root,
                 of: group,
                 omitting: archived,
-                cancellation: archiver.operation.cancellation
+                on: archiver.operation
             )
         }
         return left

@@ -32,7 +32,7 @@ final class AppExtensionHost {
         for live: MigrationDataContainer? = nil,
         from importDirectory: (path: BytePath, holder: BytePath?)? = nil,
         appendPolicy: AppendPolicy = .ahead,
-        cancellation: CancellationFlag
+        on operation: MigrationOperation
     ) throws -> AppExtensionHost {
         let entitlement: Entitlement?
         do {
@@ -50,7 +50,7 @@ final class AppExtensionHost {
                 in: directories,
                 entitlement: entitlement,
                 warnings: [entitlement?.warning(for: live ?? container)].compactMap { $0 },
-                cancellation: cancellation
+                on: operation
             )
         } catch {
             directories.remove()
@@ -64,13 +64,13 @@ final class AppExtensionHost {
         in directories: SessionDirectories,
         entitlement: Entitlement?,
         warnings: [String],
-        cancellation: CancellationFlag
+        on operation: MigrationOperation
     ) throws {
         let observer = SessionObserver()
         let session = try appExtension.beginSession(
             in: directories,
             observer: observer,
-            cancellation: cancellation
+            on: operation
         )
         do {
             description = try Self.checked(session.description())

@@ -40,21 +40,17 @@ extension MigrationExtension: ContainerImporter {
         of source: ImportSource,
         extracting extract: (OpenFile) throws -> Void
     ) throws -> any Sendable {
-        let cancellation = staged.operation.cancellation
         let directory = try ImportDirectory(in: staged.staging, for: staged.root)
         try extract(directory.directory)
         try directory.handOver()
         let host = try beginSession(staged, in: directory)
         defer { host.end() }
         let call = try ImportCall(directory: directory.path, header: header, source: source)
-        let report = try AppExtensionImport(host: host, call: call).run(
-            progress: staged.operation.progress,
-            cancellation: cancellation
-        ) {
-            try UnreadFiles(in: directory.directory, at: directory.path, cancellation)
+        let report = try AppExtensionImport(host: host, call: call).run(on: staged.operation) {
+            try UnreadFiles(in: directory.directory, at: directory.path, on: staged.operation)
         }
         try directory.remove()
-        if isInProcess { try directory.handOverContents(cancellation) }
+        if isInProcess { try directory.handOverContents(on: staged.operation) }
         return report
     }
 
@@ -71,7 +67,7 @@ extension MigrationExtension: ContainerImporter {
             ),
             for: staged.container,
             from: (directory.path, holder: directory.holder),
-            cancellation: staged.operation.cancellation
+            on: staged.operation
         )
     }
 }
@@ -132,20 +128,19 @@ struct AppExtensionImport {
     ///
     /// Afterwards `unreadFiles` searches the import directory.
     func run(
-        progress: Progress?,
-        cancellation: CancellationFlag,
+        on operation: MigrationOperation,
         unreadFiles: () throws -> UnreadFiles?
     ) throws -> ExtensionReport {
         try host.checkImports()
-        let groups = try snapshots(cancellation)
-        let reported = progress.map { ReportedProgress(in: $0) }
+        let groups = try snapshots(on: operation)
+        let reported = operation.progress.map { ReportedProgress(in: $0) }
         let summary = try host.session.importResources(call) { [observer = host.observer] in
             let (completed, total) = $0.units
             observer.noteProgress(completed, of: total)
             reported?.show(completed, of: total)
         }
         try host.session.end()
-        let uncleared = try snapshots(cancellation).filter { identifier, now in
+        let uncleared = try snapshots(on: operation).filter { identifier, now in
             groups[identifier].map { now.wasWrittenNotCleared(since: $0) } ?? false
         }
         let findings = ImportFindings(
@@ -156,8 +151,8 @@ struct AppExtensionImport {
         return host.report(findings.all)
     }
 
-    private func snapshots(_ cancellation: CancellationFlag) throws -> [String: GroupSnapshot] {
-        try host.directories.groups.mapValues { try GroupSnapshot(of: $0, cancellation) }
+    private func snapshots(on operation: MigrationOperation) throws -> [String: GroupSnapshot] {
+        try host.directories.groups.mapValues { try GroupSnapshot(of: $0, on: operation) }
     }
 }
 
@@ -175,12 +170,12 @@ struct UnreadFiles: SourceVisitor {
     ///
     /// The result is `nil` if it can't be known: the file system does not record accesses, or the
     /// extension removed or moved the directory.
-    init?(in directory: OpenFile, at path: BytePath, _ cancellation: CancellationFlag) throws {
+    init?(in directory: OpenFile, at path: BytePath, on operation: MigrationOperation) throws {
         guard try Self.isStill(directory, at: path), try directory.descriptor.recordsAccess() else {
             return nil
         }
         let root = try directory.descriptor.duplicate()
-        var walker = SourceWalker(root: root, cancellation: cancellation)
+        var walker = SourceWalker(root: root, on: operation)
         try walker.walk(&self)
     }
 
@@ -223,11 +218,11 @@ struct GroupSnapshot: SourceVisitor {
     init(
         of group: BytePath,
         limit: Int = 100_000,
-        _ cancellation: CancellationFlag
+        on operation: MigrationOperation
     ) throws {
         self.limit = limit
         let root = try FileDescriptor.open(group, .directory)
-        var walker = SourceWalker(root: root, cancellation: cancellation)
+        var walker = SourceWalker(root: root, on: operation)
         try walker.walk(&self)
     }
 

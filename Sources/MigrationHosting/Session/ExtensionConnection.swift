@@ -30,7 +30,7 @@ final class ExtensionConnection {
         self.process = process
         self.name = name
         channel = SessionChannel(process.connection, limit: SessionChannel.hostLimit)
-        cancellation = try CancellationEvent(of: limits.cancellation)
+        cancellation = try CancellationEvent(of: limits.operation.cancellation)
         let output = ProcessOutput(of: process, handler: handler)
         self.output = output
         gracePeriod = limits.gracePeriod
@@ -39,7 +39,7 @@ final class ExtensionConnection {
                 at: process,
                 printed: { output.readBytes },
                 room,
-                limits.cancellation
+                on: limits.operation
             )
         }
     }

@@ -53,12 +53,12 @@ extension MigrationExtension {
     func beginSession(
         in directories: SessionDirectories,
         observer: SessionObserver,
-        cancellation: CancellationFlag
+        on operation: MigrationOperation
     ) throws -> any ExtensionSession {
         let limits = SessionLimits(
             hangTimeout: hangTimeout,
             gracePeriod: gracePeriod,
-            cancellation: cancellation
+            operation: operation
         )
         switch kind {
         case .value(let hosted):
@@ -81,7 +81,7 @@ extension MigrationExtension {
 struct SessionLimits {
     let hangTimeout: Duration
     let gracePeriod: Duration
-    let cancellation: CancellationFlag
+    let operation: MigrationOperation
 }
 
 /// Decides whether a host may keep waiting for its extension.
@@ -105,7 +105,7 @@ struct SessionWatch {
     }
 
     /// Whether the extension was told to stop, or will be next.
-    var isCancelled: Bool { cancelledAt != nil || limits.cancellation.isCancelled }
+    var isCancelled: Bool { cancelledAt != nil || limits.operation.isCancelled }
 
     /// Whether the extension must still be told to stop if the operation is cancelled.
     var awaitsCancellation: Bool { cancelledAt == nil }
@@ -127,7 +127,7 @@ struct SessionWatch {
             guard SuspendingClock.now - cancelledAt > limits.gracePeriod else { return false }
             throw SessionFailure.ignoredCancellation(by: name, after: limits.gracePeriod)
         }
-        if limits.cancellation.isCancelled {
+        if limits.operation.isCancelled {
             cancelledAt = .now
             return true
         }

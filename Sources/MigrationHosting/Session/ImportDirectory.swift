@@ -67,10 +67,10 @@ struct ImportDirectory {
     ///
     /// A file with names elsewhere stays root's, because the owner may not be allowed to change
     /// those.
-    func handOverContents(_ cancellation: CancellationFlag) throws {
+    func handOverContents(on operation: MigrationOperation) throws {
         guard let owner else { return }
         let root = try staging.directory.descriptor.duplicate()
-        var walker = SourceWalker(root: root, cancellation: cancellation)
+        var walker = SourceWalker(root: root, on: operation)
         var transfer = OwnershipTransfer(owner: owner)
         try walker.walk(&transfer)
     }

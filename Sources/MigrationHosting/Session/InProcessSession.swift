@@ -33,7 +33,7 @@ final class InProcessSession: ExtensionSession {
     }
 
     func export(_ call: ExportCall, to items: AppendedItemArchiver) throws {
-        let appends = LocalAppends(to: items, observer: observer, limits.cancellation)
+        let appends = LocalAppends(to: items, observer: observer, on: limits.operation)
         do {
             try wait { [adapter] in try await adapter.export(call, to: appends) }
         } catch {
@@ -85,21 +85,21 @@ final class InProcessSession: ExtensionSession {
             }
             outcome.withLock { $0 = result }
         }
-        let observation = limits.cancellation.observe { outcome.wake() }
+        let observation = limits.operation.cancellation.observe { outcome.wake() }
         defer { withExtendedLifetime(observation) {} }
         let room = ExtensionRoom(in: directories)
         var watch = SessionWatch(limits, observer: observer, name: adapter.name) { [limits] in
             SignsOfLife.Look(
                 atThread: threadPlace.withLock { $0 },
                 room,
-                limits.cancellation
+                on: limits.operation
             )
         }
         while outcome.withLock({ $0 == nil }) {
             if try watch.check() { task.cancel() }
             let seconds = min(watch.timeLeft / .seconds(1), 1e9)
             _ = outcome.wait(atMost: seconds) { [limits] outcome in
-                outcome != nil || watch.awaitsCancellation && limits.cancellation.isCancelled
+                outcome != nil || watch.awaitsCancellation && limits.operation.isCancelled
             }
         }
         guard let result = outcome.withLock({ $0 }) else { throw CancellationError() }
@@ -120,16 +120,16 @@ private final class LocalAppends: AppendDestination {
 
     private let state: Monitor<State>
     private let observer: SessionObserver
-    private let cancellation: CancellationFlag
+    private let operation: MigrationOperation
 
     init(
         to items: AppendedItemArchiver,
         observer: SessionObserver,
-        _ cancellation: CancellationFlag
+        on operation: MigrationOperation
     ) {
         state = Monitor(State(items: items))
         self.observer = observer
-        self.cancellation = cancellation
+        self.operation = operation
     }
 
     /// Whether an append threw because the session was cancelled.
@@ -139,7 +139,7 @@ private final class LocalAppends: AppendDestination {
         observer.noteEndOfWait()
         try state.withLock { state in
             do {
-                try cancellation.check()
+                try operation.check()
                 try state.items.append(source, as: name)
             } catch is CancellationError {
                 state.wasCancelled = true

@@ -151,10 +151,10 @@ extension LeftBehind {
         _ root: consuming FileDescriptor,
         of group: String?,
         omitting archived: ArchivedFiles,
-        cancellation: CancellationFlag
+        on operation: MigrationOperation
     ) throws {
         var search = Search(group: group, archived: archived, found: self)
-        var walker = SourceWalker(root: root, cancellation: cancellation)
+        var walker = SourceWalker(root: root, on: operation)
         try walker.walk(&search)
         self = search.found
     }

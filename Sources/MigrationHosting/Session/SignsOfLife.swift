@@ -115,7 +115,7 @@ extension SignsOfLife.Look {
         at process: ChildProcess,
         printed: () -> UInt64,
         _ room: ExtensionRoom,
-        _ cancellation: CancellationFlag
+        on operation: MigrationOperation
     ) {
         // Printed bytes count as written too. The count can grow meanwhile, so there are two bounds.
         let before = printed() + process.waitingOutput
@@ -128,19 +128,19 @@ extension SignsOfLife.Look {
             read = activity.read
             waitsForDevice = activity.waitsForDevice
         }
-        self.room = room.size(cancellation)
+        self.room = room.size(on: operation)
     }
 
     /// Looks at an extension in this process that runs on the thread at `thread` of `/proc`.
     ///
     /// Its calls may print and aren't told apart.
-    init(atThread thread: BytePath?, _ room: ExtensionRoom, _ cancellation: CancellationFlag) {
+    init(atThread thread: BytePath?, _ room: ExtensionRoom, on operation: MigrationOperation) {
         if let activity = thread.flatMap({ ProcessActivity.ofThread(at: $0) }) {
             written = activity.writtenToDisks...activity.writtenToDisks
             read = activity.read
             waitsForDevice = activity.waitsForDevice
         }
-        self.room = room.size(cancellation)
+        self.room = room.size(on: operation)
     }
 }
 
@@ -161,12 +161,12 @@ struct ExtensionRoom {
     }
 
     /// The space that everything in them takes; `nil` if it can't be measured.
-    fileprivate func size(_ cancellation: CancellationFlag) -> UInt64? {
+    fileprivate func size(on operation: MigrationOperation) -> UInt64? {
         do throws(SystemError) {
             var size: UInt64 = 0
             for directory in directories {
                 size.addSaturating(
-                    try directory.descriptor.allocatedSize(upTo: .max, cancellation)
+                    try directory.descriptor.allocatedSize(upTo: .max, operation.cancellation)
                 )
             }
             return size

@@ -265,14 +265,16 @@ extension AppMigrationTester {
             subject.noteBeginning()
             try await throwingErrorsOfExtension {
                 try await withOperationThread { cancellation in
-                    let operation = TesterImport(
+                    let testerImport = TesterImport(
                         subject: subject,
                         directory: extractedResourceURL,
                         request: importRequest,
-                        progress: progress,
-                        cancellation: cancellation
+                        operation: MigrationOperation(
+                            cancellation: cancellation,
+                            progress: progress
+                        )
                     )
-                    try operation.run()
+                    try testerImport.run()
                 }
             }
         }
@@ -288,7 +290,9 @@ extension AppMigrationTester {
         ///   `outputFailed`.
         public func registerImportCompletion(with status: MigrationStatus) async throws {
             let completion = TesterCompletion(subject, outcome: ImportRecord.Outcome(status))
-            try await withOperationThread { try completion.register($0) }
+            try await withOperationThread {
+                try completion.register(on: MigrationOperation(cancellation: $0))
+            }
         }
     }
 }

@@ -10,7 +10,7 @@ struct Preflight {
     let appExtension: MigrationExtension
     let rehearsesCancellation: Bool
     let versionRehearsal: VersionRehearsal?
-    let cancellation: CancellationFlag
+    let operation: MigrationOperation
     let migrationHost: MigrationHost
 
     func run() throws -> PreflightReport {
@@ -20,7 +20,7 @@ struct Preflight {
             rehearsal: versionRehearsal,
             container: container,
             appExtension: appExtension,
-            cancellation: cancellation,
+            operation: operation,
             host: migrationHost
         )
         try run.run(addingTo: &report)
@@ -29,7 +29,7 @@ struct Preflight {
 
     /// Asks the extension, unless its entitlement is invalid.
     private func ask() throws -> (report: PreflightReport, wasStarted: Bool) {
-        let lock = try migrationHost.wait(cancellation).lockForReading(container)
+        let lock = try migrationHost.wait(on: operation).lockForReading(container)
         defer { lock.release() }
         try ContainerRecovery.checkBookkeeping(of: lock)
         let space = try lock.root.descriptor.availableSpace()
@@ -38,19 +38,19 @@ struct Preflight {
         } catch let problem as EntitlementProblem {
             return (refused(problem, availableSpace: space), wasStarted: false)
         }
-        let rehearsal = CancellationFlag(following: cancellation)
+        let rehearsal = CancellationFlag(following: operation.cancellation)
         let host = try AppExtensionHost.begin(
             .exporting,
             of: appExtension,
             in: container,
             appendPolicy: .answered,
-            cancellation: rehearsal
+            on: MigrationOperation(cancellation: rehearsal)
         )
         defer { host.end() }
         var findings: [ExtensionFinding] = []
         if rehearsesCancellation, host.description.exports != nil {
             findings = try rehearse(with: host, rehearsal)
-            try cancellation.check()
+            try operation.check()
         }
         try host.session.end()
         return (host.preflight(availableSpace: space, findings: findings), wasStarted: true)
@@ -85,7 +85,7 @@ struct Preflight {
         let archiver = ItemArchiver(
             writingTo: writer,
             outputIdentity: nil,
-            on: MigrationOperation(cancellation: cancellation)
+            on: operation
         )
         let items = AppendedItemArchiver(
             to: archiver,
@@ -121,7 +121,7 @@ struct Preflight {
                 creator: MigrationHost.creator
             ),
             level: 1,
-            on: MigrationOperation(cancellation: cancellation)
+            on: operation
         )
     }
 }

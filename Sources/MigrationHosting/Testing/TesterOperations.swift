@@ -81,12 +81,11 @@ struct TesterImport {
     let subject: TestSubject
     let directory: URL
     let request: ResourcesImportRequest?
-    let progress: Progress?
-    let cancellation: CancellationFlag
+    let operation: MigrationOperation
 
     func run() throws {
         let (path, opened) = try openDirectory()
-        let lock = try MigrationHost.forTests.wait(cancellation).lockForWriting(subject.container)
+        let lock = try MigrationHost.forTests.wait(on: operation).lockForWriting(subject.container)
         defer { lock.release() }
         try ContainerRecovery.recover(lock)
         let host = try AppExtensionHost.begin(
@@ -94,17 +93,17 @@ struct TesterImport {
             of: subject.appExtension,
             in: subject.container,
             from: (path, holder: nil),
-            cancellation: cancellation
+            on: operation
         )
         defer { host.end() }
         let call = call(from: path, to: host)
         subject.noteImport(call)
         let appImport = AppExtensionImport(host: host, call: call)
-        let report = try appImport.run(progress: progress, cancellation: cancellation) {
-            try UnreadFiles(in: opened, at: path, cancellation)
+        let report = try appImport.run(on: operation) {
+            try UnreadFiles(in: opened, at: path, on: operation)
         }
         subject.noteImport(report)
-        progress?.complete(of: progress?.totalUnitCount ?? 0)
+        operation.progress?.complete(of: operation.progress?.totalUnitCount ?? 0)
     }
 
     private func openDirectory() throws(MigrationError) -> (BytePath, OpenFile) {
@@ -159,8 +158,8 @@ struct TesterCompletion {
     }
 
     /// Persists the status in the container.
-    func register(_ cancellation: CancellationFlag) throws {
-        let lock = try MigrationHost.forTests.wait(cancellation).lockForWriting(container)
+    func register(on operation: MigrationOperation) throws {
+        let lock = try MigrationHost.forTests.wait(on: operation).lockForWriting(container)
         defer { lock.release() }
         try ContainerRecovery.recover(lock)
         do {

@@ -34,7 +34,7 @@ struct VersionRehearsalRun {
     let rehearsal: VersionRehearsal
     let container: MigrationDataContainer
     let appExtension: MigrationExtension
-    let cancellation: CancellationFlag
+    let operation: MigrationOperation
     let host: MigrationHost
 
     /// Rehearses, and adds the result to `report`.
@@ -94,7 +94,7 @@ struct VersionRehearsalRun {
             to: .file(path: path, replacesExisting: false),
             by: silent,
             options: ExportOptions(),
-            on: MigrationOperation(requesting: nil, cancellation)
+            on: MigrationOperation(requesting: nil, operation.cancellation)
         )
         return .file(path: path)
     }
@@ -166,7 +166,7 @@ struct VersionRehearsalRun {
             ),
             by: scratch,
             options: options,
-            on: MigrationOperation(requesting: nil, cancellation)
+            on: MigrationOperation(requesting: nil, operation.cancellation)
         )
     }
 }

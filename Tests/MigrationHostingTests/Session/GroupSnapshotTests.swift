@@ -15,7 +15,7 @@ struct GroupSnapshotTests {
     }
 
     private func snapshot(limit: Int) throws -> GroupSnapshot {
-        try GroupSnapshot(of: BytePath(resolving: group), limit: limit, CancellationFlag())
+        try GroupSnapshot(of: BytePath(resolving: group), limit: limit, on: MigrationOperation())
     }
 
     @Test(arguments: 1...4)
