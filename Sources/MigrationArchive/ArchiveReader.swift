@@ -89,58 +89,50 @@ public final class ArchiveReader: RestorableArchive {
     ) throws {
         self.input = input
         archiveBytes = input.fileSize
-        let format: ArchiveFormat
-        do {
-            format = try ArchiveFormat.detect(in: input)
-        } catch let error as ArchiveError where error.code == .notAnArchive {
-            // Damage is reported first: nothing that an encrypted file says counts until it is authenticated.
-            try input.proveDecryption()
-            throw error
-        }
+        let format = try ArchiveFormat.authenticated(in: input)
         isAndroidBackup = format.isAndroidBackup(input)
-        switch format {
-        case .plainTar: source = PlainTarSource(reading: input)
-        case .compressedTar: source = try ZstdStreamSource(reading: input)
-        case .gzippedTar: source = try GzipStreamSource(reading: input)
-        case .migration(let frame):
-            header = frame.header
-            try input.pass(frame)
-            do throws(ArchiveError) {
-                knownIndex = try input.readIndex(after: frame)
-            } catch {
-                guard toleratingDamage, error.isOfArchive else { throw error }
-                knownIndex = nil
-            }
-            isWhole = access == .whole || knownIndex == nil
-            let listing =
-                isWhole
-                ? nil
-                : knownIndex.map {
-                    LargeFileTable(of: input, after: frame, index: $0)
-                }
-            table = toleratingDamage ? nil : listing
-            self.listing = listing
-            let pieces = PieceReader(
-                reading: input,
-                after: frame,
-                index: knownIndex,
-                plan: isWhole ? .whole : access
-            ) { () throws(ArchiveError) in try listing?.index() }
-            self.pieces = pieces
-            source = pieces
-            let strict = StrictTarReader(
-                reading: TarStream(pieces, from: UInt64(frame.contentSize)),
-                access == .comparing ? nil : table,
-                holding: frame.header.extraMetadata,
-                readsAllContent: isWhole
-            )
-            self.strict = strict
-            entries = strict
+        guard case .migration(let frame) = format else {
+            source = try format.foreignSource(reading: input)
+            (header, strict, pieces, knownIndex, isWhole) = (nil, nil, nil, nil, true)
+            (table, listing) = (nil, nil)
+            entries = ForeignTarReader(reading: TarStream(source), holding: foreignMetadata)
             return
         }
-        (header, strict, pieces, knownIndex, isWhole) = (nil, nil, nil, nil, true)
-        (table, listing) = (nil, nil)
-        entries = ForeignTarReader(reading: TarStream(source), holding: foreignMetadata)
+        header = frame.header
+        try input.pass(frame)
+        let index = try Self.index(of: input, after: frame, toleratingDamage: toleratingDamage)
+        let isWhole = access == .whole || index == nil
+        let located = isWhole ? nil : index
+        let listing = located.map { LargeFileTable(of: input, after: frame, index: $0) }
+        table = toleratingDamage ? nil : listing
+        (knownIndex, self.isWhole, self.listing) = (index, isWhole, listing)
+        let plan = isWhole ? .whole : access
+        let pieces = PieceReader(reading: input, after: frame, index: index, plan: plan) {
+            () throws(ArchiveError) in try listing?.index()
+        }
+        (self.pieces, source) = (pieces, pieces)
+        let strict = StrictTarReader(
+            reading: TarStream(pieces, from: UInt64(frame.contentSize)),
+            access == .comparing ? nil : table,
+            holding: frame.header.extraMetadata,
+            readsAllContent: isWhole
+        )
+        self.strict = strict
+        entries = strict
+    }
+
+    /// The index at the archive's end; `nil` if it can't be reached, or is damaged and that doesn't matter yet.
+    private static func index(
+        of input: ArchiveInput,
+        after frame: HeaderFrame,
+        toleratingDamage: Bool
+    ) throws(ArchiveError) -> ArchiveIndex? {
+        do throws(ArchiveError) {
+            return try input.readIndex(after: frame)
+        } catch {
+            guard toleratingDamage, error.isOfArchive else { throw error }
+            return nil
+        }
     }
 
     /// Reads up to another program's first entry, which ``next()`` returns: the first bytes alone
@@ -513,6 +505,27 @@ enum ArchiveFormat {
     case gzippedTar
     /// A tar file of another program.
     case plainTar
+
+    /// Looks at the start of `input`; if that is no archive, damage of an encrypted file is reported first.
+    static func authenticated(in input: ArchiveInput) throws -> ArchiveFormat {
+        do {
+            return try detect(in: input)
+        } catch let error as ArchiveError where error.code == .notAnArchive {
+            // Nothing that an encrypted file says counts until it is authenticated.
+            try input.proveDecryption()
+            throw error
+        }
+    }
+
+    /// The tar stream of another program's file.
+    func foreignSource(reading input: ArchiveInput) throws -> any ChunkSource {
+        switch self {
+        case .plainTar: PlainTarSource(reading: input)
+        case .compressedTar: try ZstdStreamSource(reading: input)
+        case .gzippedTar: try GzipStreamSource(reading: input)
+        case .migration: preconditionFailure("a migration archive has pieces")
+        }
+    }
 
     static func detect(in input: ArchiveInput) throws -> ArchiveFormat {
         guard try input.lookAhead(4) >= 4 else {

@@ -165,13 +165,7 @@ extension JournaledCommit {
             try fill(live, from: staged, resuming: true)
             try conclude(state.record, in: bookkeeping)
         } catch let error as SystemError where error.isOutOfSpace {
-            try restore(
-                live,
-                from: replaced,
-                movingTo: staged,
-                state,
-                bookkeeping: bookkeeping
-            )
+            try restore(live, from: replaced, movingTo: staged, state, bookkeeping: bookkeeping)
             return false
         }
         if journal.kept != nil {

@@ -72,33 +72,34 @@ package struct StagingDirectory {
         let directory = try place.openContainer(in: placed)
         // The commit checks these two as well.
         if place.isBundle { try? removeInherited(directory, unlike: live.root) }
+        let (holderPath, parent, position) = try moveOut(of: inside, beside: path, token: token)
+        return StagingDirectory(
+            holderPath: holderPath,
+            holder: holder,
+            holderParent: parent,
+            token: token.name,
+            lastName: position == .beside ? nameBeside(path, token: token) : nil,
+            placed: placed,
+            directory: directory,
+            position: position,
+            isBundle: place.isBundle
+        )
+    }
+
+    /// Moves the directory beside the container at `path`; it stays in the bookkeeping if data couldn't be
+    /// moved back in.
+    private static func moveOut(
+        of inside: OpenFile,
+        beside path: BytePath,
+        token: StagingToken
+    ) throws(SystemError) -> (holder: BytePath, parent: OpenFile, Position) {
         do {
             let parent = OpenFile(try FileDescriptor.open(path.parent, .directory))
-            let beside = try moveBeside(path, from: inside, to: parent, token: token)
-            return StagingDirectory(
-                holderPath: path.parent / beside,
-                holder: holder,
-                holderParent: parent,
-                token: token.name,
-                lastName: nameBeside(path, token: token),
-                placed: placed,
-                directory: directory,
-                position: .beside,
-                isBundle: place.isBundle
-            )
+            let name = try moveBeside(path, from: inside, to: parent, token: token)
+            return (path.parent / name, parent, .beside)
         } catch {
             guard error.isExchangeImpossible else { throw error }
-            return StagingDirectory(
-                holderPath: path / ContainerLayout.bookkeepingName / nameInside,
-                holder: holder,
-                holderParent: inside,
-                token: token.name,
-                lastName: nil,
-                placed: placed,
-                directory: directory,
-                position: .inside,
-                isBundle: place.isBundle
-            )
+            return (path / ContainerLayout.bookkeepingName / nameInside, inside, .inside)
         }
     }
 

@@ -155,7 +155,7 @@ extension MigrationHost {
             exporter: exporter ?? WholeContainerExporter(),
             creator: Self.creator,
             operation: operation,
-            wait: wait(operation.cancellation)
+            wait: wait(on: operation)
         ).run()
     }
 
@@ -245,7 +245,7 @@ extension MigrationHost {
                 options: options,
                 importer: importer,
                 operation: operation,
-                wait: wait(operation.cancellation)
+                wait: wait(on: operation)
             ).run()
         }
     }
@@ -276,7 +276,7 @@ extension MigrationHost {
                 container: container,
                 options: options,
                 operation: operation,
-                wait: wait(operation.cancellation)
+                wait: wait(on: operation)
             ).run()
         }
     }
@@ -300,7 +300,7 @@ extension MigrationHost {
         _ body: @Sendable (ArchiveEntry, Omission.Reason?) throws -> Void
     ) async throws {
         try await withOperation { operation in
-            let lock = try wait(operation.cancellation).lockForReading(container)
+            let lock = try wait(on: operation).lockForReading(container)
             defer { lock.release() }
             try ContainerRecovery.checkBookkeeping(of: lock)
             try ContainerListing.list(
@@ -391,7 +391,8 @@ extension MigrationHost {
 
     private func lockWhole(_ container: MigrationDataContainer) throws -> ContainerLock {
         let place = container.place
-        return try wait(CancellationFlag()).untilFree(place.path) { () throws(MigrationError) in
+        let waiting = wait(on: MigrationOperation())
+        return try waiting.untilFree(place.path) { () throws(MigrationError) in
             try ContainerRecovery.lockWhole(place, for: .app)
         }
     }

@@ -123,6 +123,14 @@ struct SchemaContent: Sendable {
         }
         virtualTables.merge(unmade) { $1 }
         names.formUnion(unmade.keys)
+        try addTables(ordinary, kinds, in: database)
+    }
+
+    private mutating func addTables(
+        _ ordinary: [Object],
+        _ kinds: [String: Kind],
+        in database: SQLiteConnection
+    ) throws(StoreMigrationError) {
         // Only the app may have the module of a shadow table.
         let owners = virtualTables.keys.map { $0 + "_" }
         for object in ordinary {

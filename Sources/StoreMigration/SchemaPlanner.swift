@@ -475,9 +475,9 @@ private struct Renames {
     ) {
         let parts = name.split(separator: ".", maxSplits: 1).map(String.init)
         let targets = target.split(separator: ".", maxSplits: 1).map(String.init)
+        let remedy = Remedy.correctRename(name, to: target)
         guard parts.count == 2, targets.count == 2 else {
             let message = "'\(name)' and '\(target)' are not both of the form table.column"
-            let remedy = Remedy.correctRename(name, to: target)
             return inference.refuse(.unknownName, name, message, remedy: remedy)
         }
         // The author may use the old or the new name of the table.
@@ -497,7 +497,6 @@ private struct Renames {
             if isDone || isOfMissing { return }
             let message =
                 "the store has no column '\(name)', or the schema no new column '\(target)'"
-            let remedy = Remedy.correctRename(name, to: target)
             return inference.refuse(.unknownName, name, message, remedy: remedy)
         }
         let statement =

@@ -83,6 +83,15 @@ extension StorePlanProgram {
         }
         if isMissing { report.outcome = .missing }
         if isDry { return report }
+        try migrate(store, by: plan, addingTo: &report)
+        return report
+    }
+
+    private static func migrate(
+        _ store: VersionedStore,
+        by plan: StoreMigrationPlan,
+        addingTo report: inout StorePlanMessage.Report
+    ) throws {
         let progress = Progress(totalUnitCount: 1)
         let reporter = ProgressReporter(progress)
         defer { reporter.stop() }
@@ -98,7 +107,6 @@ extension StorePlanProgram {
         case .created: report.outcome = .created
         }
         report.findings = findings.withLock { $0 }
-        return report
     }
 }
 

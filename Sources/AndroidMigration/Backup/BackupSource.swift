@@ -191,33 +191,42 @@ package struct BackupContents: Sendable {
                 let message = "the backup holds more than \(Self.packageLimit) packages"
                 throw AndroidMigrationError(.unsupported, message)
             }
-            switch item {
-            case .data(_, _, let path):
-                packages[name, default: Package()].entries += 1
-                packages[name]?.bytes.addSaturating(entry.size)
-                if entry.holder != nil {
-                    paths.inside.insert(path.hashValue)
-                } else if paths.inside.contains(path.hashValue) {
-                    paths.outside.insert(path.hashValue)
-                }
-            case .crossPlatformManifest:
-                let limit = CrossPlatformManifest.sizeLimit
-                // One inside a file doesn't replace the package's own.
-                let isReplacing = entry.holder != nil && packages[name]?.manifest != nil
-                guard entry.size <= UInt64(limit), !isReplacing else { continue }
-                let bytes = [UInt8](
-                    try stream.read(at: entry.contentOffset, count: Int(entry.size))
-                )
-                packages[name, default: Package()].manifest = try CrossPlatformManifest(bytes)
-            case .other(_, let reason):
-                let other = (PrintableText.escaping(entry.path), reason)
-                packages[name, default: Package()].other = packages[name]?.other ?? other
-            case .neverSent:
-                let other = (PrintableText.escaping(entry.path), BackupItem.neverSentReason)
-                packages[name, default: Package()].other = packages[name]?.other ?? other
-            case .packageManifest: packages[name] = packages[name] ?? Package()
-            case .container, .unusable: break
+            try note(entry, as: item, of: name, in: stream)
+        }
+    }
+
+    private mutating func note(
+        _ entry: BackupEntry,
+        as item: BackupItem,
+        of name: String,
+        in stream: BackupStream
+    ) throws {
+        switch item {
+        case .data(_, _, let path):
+            packages[name, default: Package()].entries += 1
+            packages[name]?.bytes.addSaturating(entry.size)
+            if entry.holder != nil {
+                paths.inside.insert(path.hashValue)
+            } else if paths.inside.contains(path.hashValue) {
+                paths.outside.insert(path.hashValue)
             }
+        case .crossPlatformManifest:
+            let limit = CrossPlatformManifest.sizeLimit
+            // One inside a file doesn't replace the package's own.
+            let isReplacing = entry.holder != nil && packages[name]?.manifest != nil
+            guard entry.size <= UInt64(limit), !isReplacing else { return }
+            let bytes = [UInt8](
+                try stream.read(at: entry.contentOffset, count: Int(entry.size))
+            )
+            packages[name, default: Package()].manifest = try CrossPlatformManifest(bytes)
+        case .other(_, let reason):
+            let other = (PrintableText.escaping(entry.path), reason)
+            packages[name, default: Package()].other = packages[name]?.other ?? other
+        case .neverSent:
+            let other = (PrintableText.escaping(entry.path), BackupItem.neverSentReason)
+            packages[name, default: Package()].other = packages[name]?.other ?? other
+        case .packageManifest: packages[name] = packages[name] ?? Package()
+        case .container, .unusable: break
         }
     }
 

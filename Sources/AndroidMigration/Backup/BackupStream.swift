@@ -134,25 +134,7 @@ extension BackupStream {
             return try decoder.run(into: BackupSpool(in: directory))
         }
         let spool = try BackupSpool(in: directory)
-        if ForeignBackup.isCompressed(input.ahead) {
-            guard let tar = try UnpackedTar(input) else {
-                throw AndroidMigrationError(
-                    .notABackup,
-                    "a migration archive, and not a backup of Android's",
-                    remedy: .convertToAndroid
-                )
-            }
-            let damage = try tar.forEachPiece { piece in
-                try input.operation.check()
-                if spool.size == 0 { try checkStart(piece) }
-                try spool.append(piece)
-            }
-            if let damage, spool.size == 0 { throw damage }
-            return try spool.finish(
-                form: Packaging(version: nil, isCompressed: true, isEncrypted: false),
-                damage: damage?.message
-            )
-        }
+        if ForeignBackup.isCompressed(input.ahead) { return try unpack(input, into: spool) }
         try checkStart(input.ahead)
         var buffer = [UInt8](repeating: 0, count: 256 * 1024)
         while true {
@@ -161,6 +143,27 @@ extension BackupStream {
             try spool.append(buffer[..<count])
         }
         return try spool.finish(form: .plain, damage: nil)
+    }
+
+    /// Copies a compressed tar file to `spool`.
+    private static func unpack(
+        _ input: ArchiveInput,
+        into spool: BackupSpool
+    ) throws -> BackupStream {
+        guard let tar = try UnpackedTar(input) else {
+            let message = "a migration archive, and not a backup of Android's"
+            throw AndroidMigrationError(.notABackup, message, remedy: .convertToAndroid)
+        }
+        let damage = try tar.forEachPiece { piece in
+            try input.operation.check()
+            if spool.size == 0 { try checkStart(piece) }
+            try spool.append(piece)
+        }
+        if let damage, spool.size == 0 { throw damage }
+        return try spool.finish(
+            form: Packaging(version: nil, isCompressed: true, isEncrypted: false),
+            damage: damage?.message
+        )
     }
 
     /// Throws unless a tar stream can begin like this: with a header, or with the zeros at its end.

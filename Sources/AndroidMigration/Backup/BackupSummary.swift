@@ -52,20 +52,25 @@ package struct BackupSummary: Sendable {
                 case .lost(let loss): if lost.count < Self.lossLimit { lost.append(loss) }
                 case .entry(let entry):
                     if let shown = entry.archiveEntry { try body(shown) }
-                    switch BackupItem(entry, below: stream.packageDirectories) {
-                    case .data(let name, let domain, _):
-                        isEmpty = false
-                        if entry.isFile { count(entry.size, of: name, in: domain) }
-                    case .other, .neverSent: isEmpty = false
-                    case .unusable(let reason):
-                        isEmpty = false
-                        if lost.count < Self.lossLimit { lost.append(entry.loss(reason)) }
-                    case .packageManifest, .crossPlatformManifest, .container: break
-                    }
+                    let item = BackupItem(entry, below: stream.packageDirectories)
+                    if count(entry, as: item) { isEmpty = false }
                 }
             }
             if isEmpty { throw contents.nothing(contents.names.first) }
         }
+    }
+
+    /// Counts an entry of a stream; returns whether it holds something of an app.
+    private mutating func count(_ entry: BackupEntry, as item: BackupItem) -> Bool {
+        switch item {
+        case .data(let name, let domain, _):
+            if entry.isFile { count(entry.size, of: name, in: domain) }
+        case .other, .neverSent: break
+        case .unusable(let reason):
+            if lost.count < Self.lossLimit { lost.append(entry.loss(reason)) }
+        case .packageManifest, .crossPlatformManifest, .container: return false
+        }
+        return true
     }
 
     private mutating func count(_ size: UInt64, of package: String, in domain: StorageDomain) {

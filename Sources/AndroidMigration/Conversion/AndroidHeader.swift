@@ -57,26 +57,7 @@ enum AndroidHeader {
         let isLong =
             path.bytes.count >= nameLimit || root.count >= prefixLimit
             || whole.contains { $0 >= 0x80 } || size > largestSize
-        var bytes: [UInt8] = []
-        if isLong {
-            var records = PaxRecords()
-            records.append(key: "size", value: [UInt8]("\(size)".utf8))
-            records.append(key: "path", value: whole)
-            var content: [UInt8] = []
-            records.encode(to: &content)
-            let leaf = [UInt8]("PaxHeader/".utf8) + path.lastComponent
-            let extended = UstarBlock(
-                name: leaf.prefix(nameLimit),
-                prefix: [],
-                permissions: 0o600,
-                size: UInt64(content.count),
-                modificationTime: 0,
-                typeFlag: TypeFlag.extendedHeader,
-                linkName: []
-            )
-            bytes.append(block: extended)
-            bytes += content + padding(for: UInt64(content.count))
-        }
+        var bytes = isLong ? extendedHeader(of: whole, named: path.lastComponent, size: size) : []
         let fits = whole.count <= nameLimit
         let block = UstarBlock(
             name: fits ? whole[...] : path.bytes.prefix(nameLimit),
@@ -89,5 +70,30 @@ enum AndroidHeader {
         )
         bytes.append(block: block)
         return bytes
+    }
+
+    private static func extendedHeader(
+        of path: [UInt8],
+        named name: ArraySlice<UInt8>,
+        size: UInt64
+    ) -> [UInt8] {
+        var records = PaxRecords()
+        records.append(key: "size", value: [UInt8]("\(size)".utf8))
+        records.append(key: "path", value: path)
+        var content: [UInt8] = []
+        records.encode(to: &content)
+        let leaf = [UInt8]("PaxHeader/".utf8) + name
+        let block = UstarBlock(
+            name: leaf.prefix(nameLimit),
+            prefix: [],
+            permissions: 0o600,
+            size: UInt64(content.count),
+            modificationTime: 0,
+            typeFlag: TypeFlag.extendedHeader,
+            linkName: []
+        )
+        var bytes: [UInt8] = []
+        bytes.append(block: block)
+        return bytes + content + padding(for: UInt64(content.count))
     }
 }

@@ -106,18 +106,7 @@ package struct BackupConversion {
             let parameters = try manifest.parameters(for: app)
             version = version ?? parameters.contentVersion
         }
-        if version == nil, let manifest {
-            let versions = Set(manifest.parameters.map(\.contentVersion))
-            guard versions.count <= 1 else {
-                let apps = manifest.importers.joined(separator: ", ")
-                throw AndroidMigrationError(
-                    .appMismatch,
-                    "the format differs by the app on iOS: \(apps)",
-                    remedy: .chooseImporter
-                )
-            }
-            version = versions.first
-        }
+        if version == nil, let manifest { version = try Self.contentVersion(of: manifest) }
         return ArchiveHeader(
             bundleIdentifier: package,
             platform: MigrationPlatform.android.rawValue,
@@ -129,6 +118,19 @@ package struct BackupConversion {
                 manifest.parameters.isEmpty ? nil : manifest.importers
             }
         )
+    }
+
+    /// The format that all apps on iOS expect.
+    private static func contentVersion(
+        of manifest: CrossPlatformManifest
+    ) throws(AndroidMigrationError) -> String? {
+        let versions = Set(manifest.parameters.map(\.contentVersion))
+        guard versions.count <= 1 else {
+            let apps = manifest.importers.joined(separator: ", ")
+            let message = "the format differs by the app on iOS: \(apps)"
+            throw AndroidMigrationError(.appMismatch, message, remedy: .chooseImporter)
+        }
+        return versions.first
     }
 
     /// The paths that the rules allow; `nil` without rules.
@@ -203,10 +205,7 @@ extension BackupConversion {
             switch item.kind {
             case .file(let size):
                 guard entries.takes(item.path, isDirectory: false, in: domain) else { return }
-                let file = try AndroidMigrationError.wrapping(
-                    .unreadable,
-                    "'\(item.path)' can't be read"
-                ) { () throws(SystemError) in try directory.descriptor.open(name, .reading) }
+                let file = try Self.open(name, of: item, in: directory)
                 try entries.append(
                     file: item.path,
                     of: domain,
@@ -226,6 +225,17 @@ extension BackupConversion {
             case .link: entries.omit(item.path, because: "a symbolic link")
             case .other: entries.omit(item.path, because: "a special file")
             }
+        }
+    }
+
+    private static func open(
+        _ name: [UInt8],
+        of item: RawTree.Item,
+        in directory: OpenFile
+    ) throws -> FileDescriptor {
+        let message = "'\(item.path)' can't be read"
+        return try AndroidMigrationError.wrapping(.unreadable, message) { () throws(SystemError) in
+            try directory.descriptor.open(name, .reading)
         }
     }
 

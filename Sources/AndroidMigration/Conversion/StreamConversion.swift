@@ -48,17 +48,7 @@ package struct StreamConversion {
             throw AndroidMigrationError(.packageNotFound, "'\(name)' is no package's name")
         }
         let reader = try ArchiveReader(source.open(operation), access: .whole)
-        let domains = try DomainSpools(package: options.package, spoolDirectory)
-        while let entry = try reader.next() {
-            try operation.check()
-            try domains.append(entry, from: reader)
-        }
-        guard domains.totals.entries > 0 else {
-            let message =
-                "nothing in the archive lies where Android's data does: app/, external/files/ or "
-                + "device/app/"
-            throw AndroidMigrationError(.nothingBackedUp, message)
-        }
+        let domains = try readDomains(from: reader)
         let file = try ArchiveFile.make(at: destination, on: operation)
         let size: UInt64
         do {
@@ -78,6 +68,21 @@ package struct StreamConversion {
             lost: ConversionReport.List(),
             inside: ConversionReport.List()
         )
+    }
+
+    private func readDomains(from reader: ArchiveReader) throws -> DomainSpools {
+        let domains = try DomainSpools(package: options.package, spoolDirectory)
+        while let entry = try reader.next() {
+            try operation.check()
+            try domains.append(entry, from: reader)
+        }
+        guard domains.totals.entries > 0 else {
+            let message =
+                "nothing in the archive lies where Android's data does: app/, external/files/ or "
+                + "device/app/"
+            throw AndroidMigrationError(.nothingBackedUp, message)
+        }
+        return domains
     }
 
     private func write(
@@ -165,37 +170,26 @@ private final class DomainSpools {
     }
 
     func append(_ entry: ArchiveEntry, from reader: ArchiveReader) throws {
+        func omit(_ reason: String) {
+            omitted.append(entry.path.description, because: reason)
+        }
         guard let domain = StorageDomain(containing: entry.path), let spool = files[domain],
             let path = domain.relativePath(of: entry.path)
         else {
-            let isAbove = StorageDomain.allCases.contains {
-                $0.iosPath.isEqual(toOrBelow: entry.path)
-            }
-            if !isAbove || entry.kind != .directory {
-                omitted.append(
-                    entry.path.description,
-                    because: "no domain of Android's has this path"
-                )
-            }
+            let domains = StorageDomain.allCases
+            let isAbove = domains.contains { $0.iosPath.isEqual(toOrBelow: entry.path) }
+            if !isAbove || entry.kind != .directory { omit("no domain of Android's has this path") }
             return
         }
         if path.bytes.isEmpty, entry.kind == .directory { return }
         let root = root(of: domain)
         guard root.count + 1 + path.bytes.count <= BackupItem.pathLimit else {
-            omitted.append(entry.path.description, because: "the path is longer than 4,096 bytes")
-            return
+            return omit("the path is longer than 4,096 bytes")
         }
         let time = UInt64(max(0, entry.modificationTime.seconds))
         switch entry.kind {
-        case .symbolicLink:
-            omitted.append(
-                entry.path.description,
-                because: "a symbolic link, which Android refuses"
-            )
-            return
-        case .hardLink:
-            omitted.append(entry.path.description, because: "a hard link, which Android refuses")
-            return
+        case .symbolicLink: return omit("a symbolic link, which Android refuses")
+        case .hardLink: return omit("a hard link, which Android refuses")
         case .directory:
             // Android skips directories that their owner can't write to, with everything in them (1.5).
             let permissions = entry.permissions & 0o777 | 0o200
@@ -211,8 +205,7 @@ private final class DomainSpools {
             )
             try spool.append(header.span)
             try appendContent(ofSize: size, from: reader, into: spool)
-            let padding = AndroidHeader.padding(for: size)
-            try spool.append(padding.span)
+            try spool.append(AndroidHeader.padding(for: size).span)
         }
         totals.count(entry)
     }

@@ -330,9 +330,7 @@ extension SectionChecks {
                     + "nothing",
                 fix: "include domain=\"\(name)\" path=\".\""
             )
-        } else if rule.namesWholeDomain, !apart.isEmpty,
-            !apart.allSatisfy(includes.contains)
-        {
+        } else if rule.namesWholeDomain, !apart.isEmpty, !apart.allSatisfy(includes.contains) {
             findings.report(
                 .rootIncludeMisunderstood,
                 severity: .error,

@@ -131,24 +131,7 @@ extension Selection {
 
     /// The items that are not sent, as few as possible: a directory that isn't sent at all is one.
     func excluded() -> [Excluded] {
-        let sent = Set(included.map(\.index))
-        var summaries: [Int: Summary] = [:]
-        for index in postOrder() {
-            let node = tree[index]
-            var summary = Summary(
-                bytes: node.kind.bytes,
-                holdsIncluded: sent.contains(index),
-                holdsRule: false
-            )
-            for child in node.children.values {
-                guard let other = summaries[child] else { continue }
-                summary.bytes.addSaturating(other.bytes)
-                summary.holdsIncluded = summary.holdsIncluded || other.holdsIncluded
-                summary.holdsRule =
-                    summary.holdsRule || other.holdsRule || lines[child] != nil
-            }
-            summaries[index] = summary
-        }
+        let summaries = summaries()
         var result: [Excluded] = []
         var pending: [(index: Int, rule: Int?)] = [(0, nil)]
         while let (index, above) = pending.popLast() {
@@ -178,6 +161,29 @@ extension Selection {
             }
         }
         return result
+    }
+
+    /// What each item holds, with everything below it.
+    private func summaries() -> [Int: Summary] {
+        let sent = Set(included.map(\.index))
+        var summaries: [Int: Summary] = [:]
+        for index in postOrder() {
+            let node = tree[index]
+            var summary = Summary(
+                bytes: node.kind.bytes,
+                holdsIncluded: sent.contains(index),
+                holdsRule: false
+            )
+            for child in node.children.values {
+                guard let other = summaries[child] else { continue }
+                summary.bytes.addSaturating(other.bytes)
+                summary.holdsIncluded = summary.holdsIncluded || other.holdsIncluded
+                summary.holdsRule =
+                    summary.holdsRule || other.holdsRule || lines[child] != nil
+            }
+            summaries[index] = summary
+        }
+        return summaries
     }
 
     /// All indices, each after those of its contents.

@@ -71,10 +71,7 @@ package final class IPhoneBackup {
             let opened = try filesAreEncrypted ? lock.open() : nil
             keys = opened?.keys ?? [:]
             let key = isPlain ? nil : try Self.open(manifestKey, with: keys)
-            let database = try ManifestDatabase(
-                ManifestFile(file, key: key),
-                on: operation
-            )
+            let database = try ManifestDatabase(ManifestFile(file, key: key), on: operation)
             if let password = opened?.password, isPlain, let salt = try database.salt() {
                 try database.open(with: password, salt: salt)
             }

@@ -146,15 +146,12 @@ extension ArchiveDecryption {
         if let fileKey { return fileKey }
         let who = Self.description(of: header)
         guard isSupported else { throw Self.unsupported(who) }
-        throw identities.isEmpty && plugins.isEmpty
-            ? ArchiveError(
-                .keyMissing,
-                "the archive is encrypted \(who), and no identity was given"
-            )
-            : ArchiveError(
-                .keyRefused,
-                "none of the identities opens the archive, encrypted \(who)"
-            )
+        guard !identities.isEmpty || !plugins.isEmpty else {
+            let message = "the archive is encrypted \(who), and no identity was given"
+            throw ArchiveError(.keyMissing, message)
+        }
+        let message = "none of the identities opens the archive, encrypted \(who)"
+        throw ArchiveError(.keyRefused, message)
     }
 
     private func fileKey(of stanza: ScryptStanza) throws(ArchiveError) -> Secret {

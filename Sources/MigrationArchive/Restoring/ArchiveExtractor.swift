@@ -522,11 +522,8 @@ extension ArchiveExtractor {
             case .symbolicLink:
                 return try links.add(entry, kind: .hard, to: target.bytes, at: offset)
             default:
-                throw ArchiveError(
-                    .refused,
-                    "a hard link to something that is not a file",
-                    entry: entry.path
-                )
+                let message = "a hard link to something that is not a file"
+                throw ArchiveError(.refused, message, entry: entry.path)
             }
         } catch let error as SystemError where error.isMissing {
             if links.isSkipped(target) { return try links.skip(entry.path, to: target.bytes) }

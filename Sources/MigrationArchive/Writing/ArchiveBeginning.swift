@@ -84,32 +84,31 @@ package struct ArchiveBeginning: Sendable {
             headerSize = 0
             return
         }
-        let source = FrameSource(reading: input, after: header)
-        let (sealed, content) = (FrameBuffer(), FrameBuffer())
-        var decompressor = try FrameDecompressor.make()
         do {
-            while let size = try source.nextFrame(into: sealed) {
-                try operation.check()
-                let compressedSize = UInt32(sealed.count)
-                let end = try FrameWalk.end(of: sealed, contentSize: size)
-                let trailer = [UInt8](sealed.bytes[end..<sealed.count])
-                let digest = try decompressor.open(
-                    sealed,
-                    into: content,
-                    contentSize: size
-                )
-                let piece = Piece(
-                    listing: ArchiveIndex.Frame(
-                        compressedSize: compressedSize,
-                        size: UInt32(size)
-                    ),
-                    digest: digest,
-                    trailerDigest: SHA256Digest.hash(of: trailer)
-                )
-                pieces.append(piece)
-            }
+            try provePieces(of: FrameSource(reading: input, after: header), on: operation)
         } catch let error as ArchiveError where error.isOfArchive {
             // Only the pieces proved before the cut count.
+        }
+    }
+
+    private mutating func provePieces(
+        of source: FrameSource,
+        on operation: MigrationOperation
+    ) throws {
+        let (sealed, content) = (FrameBuffer(), FrameBuffer())
+        var decompressor = try FrameDecompressor.make()
+        while let size = try source.nextFrame(into: sealed) {
+            try operation.check()
+            let compressedSize = UInt32(sealed.count)
+            let end = try FrameWalk.end(of: sealed, contentSize: size)
+            let trailer = [UInt8](sealed.bytes[end..<sealed.count])
+            let digest = try decompressor.open(sealed, into: content, contentSize: size)
+            let piece = Piece(
+                listing: ArchiveIndex.Frame(compressedSize: compressedSize, size: UInt32(size)),
+                digest: digest,
+                trailerDigest: SHA256Digest.hash(of: trailer)
+            )
+            pieces.append(piece)
         }
     }
 

@@ -33,9 +33,7 @@ final class FrameCompression {
         )
         self.buffers = buffers
         self.frames = frames
-        // While all threads compress, one more piece is laid out, if the tables leave memory for it.
-        let hasRoom = operation.threadCount > 1 && FrameCompressor.hasSmallTables(level)
-        let depth = operation.threadCount + (hasRoom ? 1 : 0)
+        let depth = Self.depth(of: operation, level: level)
         makeStep = {
             OrderedStep(of: operation, depth: depth, sink: frames.write) {
                 guard output != nil else {
@@ -54,6 +52,13 @@ final class FrameCompression {
             }
         }
         step = makeStep()
+    }
+
+    /// How many pieces are under way at once.
+    private static func depth(of operation: MigrationOperation, level: Int) -> Int {
+        // While all threads compress, one more piece is laid out, if the tables leave memory for it.
+        let hasRoom = operation.threadCount > 1 && FrameCompressor.hasSmallTables(level)
+        return operation.threadCount + (hasRoom ? 1 : 0)
     }
 
     /// The totals of the entries whose headers were written.

@@ -140,11 +140,8 @@ extension ItemArchiver {
             try appendDirectory(opened, of: location, from: base, at: path, time)
             return 0
         default:
-            throw ArchiveError(
-                .unrepresentable,
-                "can't be archived: a \(item.status.kind)",
-                entry: path
-            )
+            let message = "can't be archived: a \(item.status.kind)"
+            throw ArchiveError(.unrepresentable, message, entry: path)
         }
     }
 

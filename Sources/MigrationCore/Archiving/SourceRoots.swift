@@ -91,16 +91,7 @@ package struct SourceRoots {
         guard let root = roots.first(where: { item.isEqual(toOrBelow: $0.path) }) else {
             throw Self.outside(path)
         }
-        if item == root.path {
-            let name = root.isFile ? root.path.lastComponent : nil
-            return Location(
-                kind: root.kind,
-                directory: root.directory,
-                name: name?[...],
-                root: root.directory,
-                path: name ?? []
-            )
-        }
+        if item == root.path { return Self.location(of: root) }
         guard !root.isFile else {
             throw MigrationError(.invalidPath, "can't be reached", path: path)
         }
@@ -125,6 +116,17 @@ package struct SourceRoots {
             last = (parent, root.kind, directory)
         }
         return Self.location(item, in: root, directory, name)
+    }
+
+    private static func location(of root: Root) -> Location {
+        let name = root.isFile ? root.path.lastComponent : nil
+        return Location(
+            kind: root.kind,
+            directory: root.directory,
+            name: name?[...],
+            root: root.directory,
+            path: name ?? []
+        )
     }
 
     private static func location(

@@ -174,54 +174,45 @@ package struct ArchiveFile: ~Copyable {
                 let message = "only a file that is not encrypted can be resumed"
                 throw MigrationError(.invalidOption, message)
             }
-            return try resume(
-                destination,
-                at: path,
-                settingAside: settingAside,
-                on: operation
-            )
+            return try resume(destination, at: path, settingAside: settingAside, on: operation)
         }
         switch destination.target {
         case .descriptor(let number):
-            return try make(
-                FileDescriptor.duplicate(ofNumber: number),
-                of: nil,
-                encryption: encryption,
-                on: operation
-            )
+            let stream = try FileDescriptor.duplicate(ofNumber: number)
+            return try make(stream, encryption: encryption, on: operation)
         case .nowhere:
-            return try make(
-                FileDescriptor.open("/dev/null", .writing),
-                of: nil,
-                encryption: encryption,
-                on: operation
-            )
+            let stream = try FileDescriptor.open("/dev/null", .writing)
+            return try make(stream, encryption: encryption, on: operation)
         case .command(let command):
             let stream = try command.startTaking(sizeEstimate: sizeEstimate)
             do {
-                return try make(
-                    stream,
-                    of: command,
-                    encryption: encryption,
-                    on: operation
-                )
+                return try make(stream, of: command, encryption: encryption, on: operation)
             } catch {
                 throw command.end(after: error)
             }
         case .remote(let remote):
             return try make(on: remote, on: operation)
         case .file(let path, let replacesExisting):
-            if replacesExisting { try checkIsReplaceable(path) }
-            do throws(SystemError) {
-                return try make(
-                    at: path,
-                    replacesExisting: replacesExisting,
-                    encryption: encryption,
-                    on: operation
-                )
-            } catch {
-                throw failure(error, at: path)
-            }
+            return try makeNew(at: path, replacesExisting, encryption: encryption, on: operation)
+        }
+    }
+
+    private static func makeNew(
+        at path: BytePath,
+        _ replacesExisting: Bool,
+        encryption: ArchiveEncryption?,
+        on operation: MigrationOperation
+    ) throws -> ArchiveFile {
+        if replacesExisting { try checkIsReplaceable(path) }
+        do throws(SystemError) {
+            return try make(
+                at: path,
+                replacesExisting: replacesExisting,
+                encryption: encryption,
+                on: operation
+            )
+        } catch {
+            throw failure(error, at: path)
         }
     }
 
@@ -235,34 +226,18 @@ package struct ArchiveFile: ~Copyable {
             preconditionFailure("only a file has a path")
         }
         if replacesExisting { try checkIsReplaceable(path) }
-        var pending: PendingFile?
-        do throws(SystemError) {
-            pending = try PendingFile.make(
-                at: BytePath(resolving: path),
-                replacesExisting: replacesExisting,
-                resumes: true
-            ) { file throws(SystemError) in
-                try ArchiveBeginning.isCut(file.descriptor.duplicate(), operation)
-            }
-        } catch {
-            throw failure(error, at: path)
-        }
+        var pending: PendingFile? = try openBegun(path, replacesExisting, on: operation)
         guard let file = pending?.file else { throw failure(.busy, at: path) }
         do {
-            let beginning = try ArchiveBeginning(
-                proving: file.descriptor.duplicate(),
-                on: operation
-            )
+            let descriptor = try file.descriptor.duplicate()
+            let beginning = try ArchiveBeginning(proving: descriptor, on: operation)
             let space = try pending?.availableSpace()
             return ArchiveFile(
                 pending: pending.take(),
                 path: path,
                 resumes: true,
                 beginning: beginning,
-                output: try ArchiveOutput(
-                    writing: file.descriptor.duplicate(),
-                    on: operation
-                ),
+                output: try ArchiveOutput(writing: file.descriptor.duplicate(), on: operation),
                 identity: try file.descriptor.status().identity,
                 availableSpace: space.map { $0 + beginning.provedBytes }
             )
@@ -281,6 +256,24 @@ package struct ArchiveFile: ~Copyable {
         return try resume(destination, at: path, settingAside: nil, on: operation)
     }
 
+    private static func openBegun(
+        _ path: BytePath,
+        _ replacesExisting: Bool,
+        on operation: MigrationOperation
+    ) throws -> PendingFile {
+        do throws(SystemError) {
+            return try PendingFile.make(
+                at: BytePath(resolving: path),
+                replacesExisting: replacesExisting,
+                resumes: true
+            ) { file throws(SystemError) in
+                try ArchiveBeginning.isCut(file.descriptor.duplicate(), operation)
+            }
+        } catch {
+            throw failure(error, at: path)
+        }
+    }
+
     /// The reason why the begun archive at `path` can't be resumed.
     private static func unresumable(_ error: any Error, at path: BytePath) -> any Error {
         guard let error = error as? ArchiveError, error.code != .inputFailed else { return error }
@@ -292,7 +285,7 @@ package struct ArchiveFile: ~Copyable {
 
     private static func make(
         _ stream: consuming FileDescriptor,
-        of command: StreamCommand?,
+        of command: StreamCommand? = nil,
         encryption: ArchiveEncryption?,
         on operation: MigrationOperation
     ) throws -> ArchiveFile {

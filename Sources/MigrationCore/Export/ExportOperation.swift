@@ -171,6 +171,14 @@ struct ExportOperation {
                 root: lock.root
             )
         }
+        return try write(export, to: destination, root: lock.root)
+    }
+
+    private func write(
+        _ export: any ContainerExport,
+        to destination: ArchiveDestination,
+        root: OpenFile
+    ) throws -> ExportReport {
         let early =
             destination.needsEstimate ? try properties(of: export, availableSpace: nil) : nil
         let file = try ArchiveFile.make(
@@ -189,7 +197,7 @@ struct ExportOperation {
                 to: file.output,
                 goingOnFrom: file.beginning,
                 identity: file.identity,
-                root: lock.root
+                root: root
             )
         } catch {
             throw file.discard(after: error)
@@ -235,26 +243,16 @@ struct ExportOperation {
             level: options.compressionLevel,
             on: operation
         )
-        let archiver = ItemArchiver(
-            writingTo: writer,
-            outputIdentity: identity,
-            holding: options.extraMetadata,
-            isStrict: options.isStrict,
-            on: operation
-        )
         writer.entryHandler = options.entryHandler
-        if !options.extraMetadata.contains(.owners) {
-            archiver.entries.reader = try FileOwner(servedIn: root.descriptor).map(
-                UserIdentity.init
-            )
-        }
+        let archiver = try archiver(writingTo: writer, identity: identity, root: root)
         do {
             try export.exportResources(to: archiver)
             let summary = try writer.finish()
+            let kept = beginning.map { _ in summary.keptBytes }
             return report(
                 header: header,
                 summary: summary,
-                resumedBytes: beginning.map { _ in summary.keptBytes },
+                resumedBytes: kept,
                 of: archiver,
                 by: export
             )
@@ -262,6 +260,25 @@ struct ExportOperation {
             writer.abandon()
             throw error
         }
+    }
+
+    private func archiver(
+        writingTo writer: ArchiveWriter,
+        identity: FileStatus.Identity?,
+        root: OpenFile
+    ) throws -> ItemArchiver {
+        let archiver = ItemArchiver(
+            writingTo: writer,
+            outputIdentity: identity,
+            holding: options.extraMetadata,
+            isStrict: options.isStrict,
+            on: operation
+        )
+        if !options.extraMetadata.contains(.owners) {
+            let owner = try FileOwner(servedIn: root.descriptor)
+            archiver.entries.reader = owner.map(UserIdentity.init)
+        }
+        return archiver
     }
 
     private func report(

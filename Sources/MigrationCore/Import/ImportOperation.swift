@@ -246,12 +246,7 @@ struct ImportOperation {
             reserve = try begin(in: lock.directory, token: token)
             if let importer { try ask(importer, beside: lock, token: token) }
             hasBegun = true
-            let outcome = try restore(
-                opened,
-                beside: target,
-                token: token,
-                reserve: reserve
-            )
+            let outcome = try restore(opened, beside: target, token: token, reserve: reserve)
             return report(on: outcome, of: opened, in: target)
         } catch {
             let error = Self.located(explained(error), at: path)
@@ -261,18 +256,28 @@ struct ImportOperation {
                 // A journal that stays makes the next command clean up.
                 try? withdraw(in: lock.directory)
             } else {
-                // If this can't be written, the journal stays and shows that the import was
-                // interrupted.
-                try? recordFailure(
-                    error,
-                    header: reader?.header,
-                    in: lock.directory,
-                    reserve: reserve,
-                    token: token
-                )
+                let header = reader?.header
+                recordIfPossible(error, header: header, in: lock, reserve: reserve, token: token)
             }
             throw error
         }
+    }
+
+    private func recordIfPossible(
+        _ error: any Error,
+        header: ArchiveHeader?,
+        in lock: ContainerLock,
+        reserve: RecordReserve?,
+        token: StagingToken
+    ) {
+        // If this can't be written, the journal stays and shows that the import was interrupted.
+        try? recordFailure(
+            error,
+            header: header,
+            in: lock.directory,
+            reserve: reserve,
+            token: token
+        )
     }
 
     /// Makes the container; returns whether there was none.
@@ -376,25 +381,12 @@ extension ImportOperation {
         defer { staging.release() }
         do {
             try checks.checkSpace(for: reader, in: staging)
-            let (extractor, sessionReport) = try fill(
-                staging,
-                of: lock.root,
-                from: reader
-            ) { extractor in
+            let (extractor, sessionReport) = try fill(staging, of: lock.root, from: reader) {
                 try checks.checkLayout(of: reader)
-                if target.replaced != nil {
-                    try checks.checkReplacement(by: extractor, from: reader)
-                }
+                if target.replaced != nil { try checks.checkReplacement(by: $0, from: reader) }
             }
-            var record = try record(
-                of: .success,
-                header: reader.header,
-                token: token,
-                fingerprint: reader.fingerprint,
-                changedTimes: extractor.changedTimeCount,
-                container: checks.identity(importing: reader.header)
-            )
-            record.keptPath = target.kept?.path.bytes
+            let changed = extractor.changedTimeCount
+            let record = try successRecord(of: reader, changedTimes: changed, token: token, target)
             let commit = ContainerCommit(
                 live: lock,
                 staging: staging,
@@ -414,6 +406,24 @@ extension ImportOperation {
             }
             throw error
         }
+    }
+
+    private func successRecord(
+        of reader: ArchiveReader,
+        changedTimes: Int,
+        token: StagingToken,
+        _ target: Target
+    ) throws -> ImportRecord {
+        var record = try record(
+            of: .success,
+            header: reader.header,
+            token: token,
+            fingerprint: reader.fingerprint,
+            changedTimes: changedTimes,
+            container: checks.identity(importing: reader.header)
+        )
+        record.keptPath = target.kept?.path.bytes
+        return record
     }
 
     /// Makes the staged container from the archive.

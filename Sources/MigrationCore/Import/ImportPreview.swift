@@ -53,11 +53,8 @@ struct ImportPreviewOperation {
         let replaced = try isMissing ? nil : dataOfContainer()
         let input = try source.open(operation)
         operation.progress?.setTotal(Int64(clamping: input.size ?? 0))
-        let reader = try ArchiveReader(
-            input,
-            access: .whole,
-            foreignMetadata: options.extraMetadata
-        )
+        let metadata = options.extraMetadata
+        let reader = try ArchiveReader(input, access: .whole, foreignMetadata: metadata)
         try checks.checkKind(of: reader)
         try checks.checkHeader(reader.header)
         if replaced != nil { try checks.checkReplacedApp(by: reader.header) }

@@ -419,9 +419,9 @@ extension MigrationHost {
         _ body: @Sendable (ArchiveDifference) throws -> Void
     ) async throws -> Int {
         try await withOperation { operation in
-            let lock = try wait(operation.cancellation).lockForReading(first)
+            let lock = try wait(on: operation).lockForReading(first)
             defer { lock.release() }
-            let other = try wait(operation.cancellation).lockForReading(second)
+            let other = try wait(on: operation).lockForReading(second)
             defer { other.release() }
             return try withoutActuallyEscaping(body) { body in
                 let comparison = ContainerComparison(

@@ -75,25 +75,19 @@ final class InProcessSession: ExtensionSession {
         let threadPlace = Monitor<BytePath?>(nil)
         let task = Task.detached(executorPreference: thread) {
             threadPlace.withLock { $0 = ProcessActivity.placeOfThread }
-            let result: Result<Value, any Error>
             do {
-                result = .success(
-                    try await ExtensionContext.$current.withValue(context) { try await body() }
-                )
+                let current = ExtensionContext.$current
+                let value = try await current.withValue(context) { try await body() }
+                outcome.withLock { $0 = .success(value) }
             } catch {
-                result = .failure(error)
+                outcome.withLock { $0 = .failure(error) }
             }
-            outcome.withLock { $0 = result }
         }
         let observation = limits.operation.cancellation.observe { outcome.wake() }
         defer { withExtendedLifetime(observation) {} }
         let room = ExtensionRoom(in: directories)
         var watch = SessionWatch(limits, observer: observer, name: adapter.name) { [limits] in
-            SignsOfLife.Look(
-                atThread: threadPlace.withLock { $0 },
-                room,
-                on: limits.operation
-            )
+            SignsOfLife.Look(atThread: threadPlace.withLock { $0 }, room, on: limits.operation)
         }
         while outcome.withLock({ $0 == nil }) {
             if try watch.check() { task.cancel() }

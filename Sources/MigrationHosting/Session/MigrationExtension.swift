@@ -180,6 +180,25 @@ extension MigrationExtension {
         MigrationError(.invalidOption, message, path: path, cause: cause, remedy: .changeGrant)
     }
 
+    private static func locate(
+        _ resource: GrantedResource,
+        _ shown: String
+    ) throws(MigrationError) -> (BytePath, FileStatus) {
+        let given = BytePath(of: resource.url)
+        let path: BytePath
+        let status: FileStatus
+        do throws(SystemError) {
+            path = try BytePath(resolvingWhole: given)
+            status = try FileDescriptor.status(atPath: path)
+        } catch {
+            throw refusal("\(shown) can't be reached", given, cause: error)
+        }
+        guard status.kind == .directory || status.kind == .regular else {
+            throw refusal("\(shown) is neither a file nor a directory", path)
+        }
+        return (path, status)
+    }
+
     /// Finds the granted resources, which may not overlap with `directories`.
     ///
     /// - Throws: ``MigrationError`` of code `invalidOption`.
@@ -189,20 +208,7 @@ extension MigrationExtension {
         var grants: [SessionGrants.Grant] = []
         for resource in grantedResources {
             let shown = "the granted resource '\(resource.name)'"
-            let given = BytePath(of: resource.url)
-            let path: BytePath
-            let status: FileStatus
-            do throws(SystemError) {
-                path = try BytePath(resolvingWhole: given)
-                status = try FileDescriptor.status(atPath: path)
-            } catch {
-                let message = "\(shown) can't be reached"
-                throw Self.refusal(message, given, cause: error)
-            }
-            guard status.kind == .directory || status.kind == .regular else {
-                let message = "\(shown) is neither a file nor a directory"
-                throw Self.refusal(message, path)
-            }
+            let (path, status) = try Self.locate(resource, shown)
             let overlaps = directories.contains { directory in
                 path.isEqual(toOrBelow: directory) || directory.isEqual(toOrBelow: path)
             }

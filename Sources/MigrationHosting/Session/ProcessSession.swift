@@ -32,12 +32,13 @@ final class ProcessSession: ExtensionSession {
         let bounds = try SessionBounds(terms, in: directories)
         let process: ChildProcess
         let visibility: ConfinementReport.FileVisibility
-        (process, paths, visibility) = try Self.start(
-            program,
-            in: directories,
+        let launch = Launch(
+            program: program,
+            directories: directories,
             sandbox: sandbox,
             bounds: bounds
         )
+        (process, paths, visibility) = try launch.start()
         confinement = report.seeing(visibility).granting(directories.grants, seen: visibility)
             .bounded(by: bounds).running(as: user)
         connection = try ExtensionConnection(
@@ -127,30 +128,25 @@ final class ProcessSession: ExtensionSession {
 
 // MARK: - Starting
 
-extension ProcessSession {
+/// What it takes to start an extension's program.
+private struct Launch {
+    let program: BytePath
+    let directories: SessionDirectories
+    let sandbox: Sandbox?
+    let bounds: SessionBounds
+
     /// Starts the program with its own root directory if possible, otherwise with its own mounts if
     /// a path needs encoding, and otherwise with links.
-    private static func start(
-        _ program: BytePath,
-        in directories: SessionDirectories,
-        sandbox: Sandbox?,
-        bounds: SessionBounds
-    ) throws(MigrationError) -> (ChildProcess, SessionPaths, ConfinementReport.FileVisibility) {
+    func start() throws(MigrationError)
+        -> (ChildProcess, SessionPaths, ConfinementReport.FileVisibility)
+    {
         let isForOther = directories.owner != nil
         let mounted = try SessionPaths(mounting: directories.all, forOther: isForOther)
-        let (root, hidden) = root(in: directories, as: mounted, sandbox: sandbox)
+        let (root, hidden) = root(as: mounted)
         var (visibility, obstacle) = (hidden, SystemError?.none)
         if let root {
             do throws(MigrationError) {
-                let process = try start(
-                    program,
-                    in: directories,
-                    as: mounted,
-                    root: root,
-                    sandbox: sandbox,
-                    bounds: bounds
-                )
-                return (process, mounted, visibility)
+                return (try start(as: mounted, root: root), mounted, visibility)
             } catch {
                 let cause = try Self.obstacle(in: error)
                 (obstacle, visibility) = (cause, .visible(because: "\(cause)"))
@@ -158,15 +154,7 @@ extension ProcessSession {
         }
         if mounted.mounts.isEmpty || obstacle?.isAboutNamespaces != true {
             do throws(MigrationError) {
-                let process = try start(
-                    program,
-                    in: directories,
-                    as: mounted,
-                    root: nil,
-                    sandbox: sandbox,
-                    bounds: bounds
-                )
-                return (process, mounted, visibility)
+                return (try start(as: mounted, root: nil), mounted, visibility)
             } catch {
                 obstacle = try Self.obstacle(in: error)
             }
@@ -177,22 +165,12 @@ extension ProcessSession {
             because: obstacle.map { .denied($0) } ?? .ownProcess,
             forOther: isForOther
         )
-        let process = try start(
-            program,
-            in: directories,
-            as: linked,
-            root: nil,
-            sandbox: sandbox,
-            bounds: bounds
-        )
-        return (process, linked, visibility)
+        return (try start(as: linked, root: nil), linked, visibility)
     }
 
     /// The root directory of the process, and whether it hides other files.
-    private static func root(
-        in directories: SessionDirectories,
-        as paths: SessionPaths,
-        sandbox: Sandbox?
+    private func root(
+        as paths: SessionPaths
     ) -> (PrivateRoot?, ConfinementReport.FileVisibility) {
         guard let sandbox, sandbox.support.confinesFiles else {
             return (nil, .visible(because: "no Landlock"))
@@ -222,13 +200,9 @@ extension ProcessSession {
         return cause
     }
 
-    private static func start(
-        _ program: BytePath,
-        in directories: SessionDirectories,
+    private func start(
         as paths: SessionPaths,
-        root: PrivateRoot?,
-        sandbox: Sandbox?,
-        bounds: SessionBounds
+        root: PrivateRoot?
     ) throws(MigrationError) -> ChildProcess {
         let temporary = paths.shown(directories.temporaryDirectory)
         let hasMounts = root != nil || !paths.mounts.isEmpty
@@ -256,20 +230,17 @@ extension ProcessSession {
         } catch {
             if bounds.group != nil, error.isOfControlGroup {
                 bounds.leaveGroup()
-                return try start(
-                    program,
-                    in: directories,
-                    as: paths,
-                    root: root,
-                    sandbox: sandbox,
-                    bounds: bounds
-                )
+                return try start(as: paths, root: root)
             }
             let message = "the extension can't be started"
             throw MigrationError(.extensionUnsuitable, message, path: program, cause: error)
         }
     }
+}
 
+// MARK: - The start of the session
+
+extension ProcessSession {
     private func begin(in directories: SessionDirectories) throws {
         // A user namespace shows all other users as the overflow user, who would see their files as
         // own.

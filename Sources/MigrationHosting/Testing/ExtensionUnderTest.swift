@@ -196,7 +196,7 @@ extension MigrationDataContainer {
     /// - Throws: ``MigrationError`` of codes `containerBusy`, `containerInvalid` and
     ///   `outputFailed`; `CancellationError`.
     package func clear() throws {
-        let lock = try MigrationHost.forTests.wait(CancellationFlag()).lockForWriting(self)
+        let lock = try MigrationHost.forTests.wait(on: MigrationOperation()).lockForWriting(self)
         defer { lock.release() }
         do throws(SystemError) {
             let listing = try DirectoryListing(of: lock.root.descriptor)

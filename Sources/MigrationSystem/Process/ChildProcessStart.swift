@@ -151,55 +151,48 @@ extension ChildProcess.Configuration {
         failures: CInt,
         ruleset: OpenFile?
     ) throws(SystemError) -> pid_t {
-        let paths = CStringList([executable.bytes, workingDirectory.bytes] + namespaceMaps)
         let hasMaps = !namespaceMaps.isEmpty
-        let hasRoot = root != nil
-        let arguments = CStringList(arguments)
-        let environment = CStringList(environment)
-        let mounts = CStringList(mounts.flatMap { [$0.directory.bytes, $0.place.bytes] })
-        let steps = CStringList(root?.steps ?? [])
-        let grants = CStringList(grantWords)
-        let isConfined = sandbox != nil
-        let isFiltered = sandbox?.support.filtersSystemCalls ?? false
-        let supervisor = paths.withPointer { paths in
-            arguments.withPointer { arguments in
-                environment.withPointer { environment in
-                    mounts.withPointer { mounts in
-                        steps.withPointer { steps in
-                            grants.withPointer { grants in
-                                withIdentity { identity in
-                                    var program = unsafe migration_program(
-                                        executable: paths[0].unsafelyUnwrapped,
-                                        arguments: arguments,
-                                        environment: environment,
-                                        directory: paths[1].unsafelyUnwrapped,
-                                        mounts: mounts,
-                                        root: hasRoot ? steps : nil,
-                                        grants: grants,
-                                        user_map: hasMaps ? paths[2] : nil,
-                                        group_map: hasMaps ? paths[3] : nil,
-                                        control: control,
-                                        failures: failures,
-                                        connection: connection,
-                                        output: output,
-                                        is_confined: isConfined,
-                                        ruleset: ruleset?.descriptor.rawValue ?? -1,
-                                        is_filtered: isFiltered,
-                                        group: group?.entrance.descriptor.rawValue ?? -1,
-                                        memory_limit: memoryLimit ?? 0,
-                                        task_limit: taskLimit ?? 0,
-                                        identity: identity
-                                    )
-                                    return unsafe migration_start(&program)
-                                }
-                            }
-                        }
-                    }
-                }
+        let supervisor = unsafe CStringList.withPointers(words[...], after: []) { lists in
+            withIdentity { identity in
+                var program = unsafe migration_program(
+                    executable: lists[0][0].unsafelyUnwrapped,
+                    arguments: lists[1],
+                    environment: lists[2],
+                    directory: lists[0][1].unsafelyUnwrapped,
+                    mounts: lists[3],
+                    root: root == nil ? nil : lists[4],
+                    grants: lists[5],
+                    user_map: hasMaps ? lists[0][2] : nil,
+                    group_map: hasMaps ? lists[0][3] : nil,
+                    control: control,
+                    failures: failures,
+                    connection: connection,
+                    output: output,
+                    is_confined: sandbox != nil,
+                    ruleset: ruleset?.descriptor.rawValue ?? -1,
+                    is_filtered: sandbox?.support.filtersSystemCalls ?? false,
+                    group: group?.entrance.descriptor.rawValue ?? -1,
+                    memory_limit: memoryLimit ?? 0,
+                    task_limit: taskLimit ?? 0,
+                    identity: identity
+                )
+                return unsafe migration_start(&program)
             }
         }
         guard supervisor >= 0 else { throw SystemError("fork") }
         return supervisor
+    }
+
+    /// The lists of strings that the new process needs, the first with its two paths and the maps.
+    private var words: [[[UInt8]]] {
+        [
+            [executable.bytes, workingDirectory.bytes] + namespaceMaps,
+            arguments,
+            environment,
+            mounts.flatMap { [$0.directory.bytes, $0.place.bytes] },
+            root?.steps ?? [],
+            grantWords,
+        ]
     }
 
     /// Two strings for each grant: whether it can be written, and its path.
@@ -298,6 +291,19 @@ struct CStringList: ~Copyable {
         _ body: (UnsafePointer<UnsafeMutablePointer<CChar>?>) -> Result
     ) -> Result {
         unsafe body(UnsafePointer(strings.baseAddress.unsafelyUnwrapped))
+    }
+
+    /// Calls `body` with a copy of each of `lists`, which are valid until it returns.
+    @safe
+    static func withPointers<Result>(
+        _ lists: ArraySlice<[[UInt8]]>,
+        after earlier: [UnsafePointer<UnsafeMutablePointer<CChar>?>],
+        _ body: ([UnsafePointer<UnsafeMutablePointer<CChar>?>]) -> Result
+    ) -> Result {
+        guard let first = lists.first else { return unsafe body(earlier) }
+        return CStringList(first).withPointer { list in
+            unsafe withPointers(lists.dropFirst(), after: earlier + [list], body)
+        }
     }
 
     deinit {

@@ -68,24 +68,14 @@ package final class GuardedCommand: Sendable {
         let failures = try DescriptorPair.pipe()
         try output.ours.stopWaiting()
         let isTaking = direction == .taking
-        let theirs = isTaking ? stream.ours.rawValue : stream.theirs.rawValue
-        let held = isTaking ? stream.theirs.rawValue : -1
-        let words = CStringList([command])
-        let (guardControl, told) = (control.theirs.rawValue, failures.theirs.rawValue)
-        let printed = output.theirs.rawValue
-        let process = words.withPointer { words in
-            var guarded = unsafe migration_guarded(
-                command: words[0].unsafelyUnwrapped,
-                environment: environ,
-                control: guardControl,
-                failures: told,
-                stream: theirs,
-                held: held,
-                output: printed
-            )
-            return unsafe migration_guard(&guarded)
-        }
-        guard process >= 0 else { throw SystemError("fork") }
+        let process = try startGuard(
+            of: command,
+            control: control.theirs.rawValue,
+            failures: failures.theirs.rawValue,
+            stream: isTaking ? stream.ours.rawValue : stream.theirs.rawValue,
+            held: isTaking ? stream.theirs.rawValue : -1,
+            output: output.theirs.rawValue
+        )
         let ours = try (isTaking ? stream.theirs.duplicate() : stream.ours.duplicate())
         // While this process has the command's ends open, it can't see that the command closed them.
         try stream.ours.close()
@@ -93,12 +83,7 @@ package final class GuardedCommand: Sendable {
         try control.theirs.close()
         try output.theirs.close()
         try failures.theirs.close()
-        do throws(SystemError) {
-            try ChildProcess.throwFailure(told: failures.ours)
-        } catch {
-            waitpid(process, nil, 0)
-            throw error
-        }
+        try throwFailure(of: process, told: failures.ours)
         let started = GuardedCommand(
             process,
             direction: direction,
@@ -109,6 +94,43 @@ package final class GuardedCommand: Sendable {
         // The thread keeps it until the command is over.
         try SystemThread.start(named: "migrate command") { started.follow() }
         return started
+    }
+
+    /// Forks the guard, which starts `command`; returns its process number.
+    private static func startGuard(
+        of command: [UInt8],
+        control: CInt,
+        failures: CInt,
+        stream: CInt,
+        held: CInt,
+        output: CInt
+    ) throws(SystemError) -> pid_t {
+        let process = CStringList([command]).withPointer { words in
+            var guarded = unsafe migration_guarded(
+                command: words[0].unsafelyUnwrapped,
+                environment: environ,
+                control: control,
+                failures: failures,
+                stream: stream,
+                held: held,
+                output: output
+            )
+            return unsafe migration_guard(&guarded)
+        }
+        guard process >= 0 else { throw SystemError("fork") }
+        return process
+    }
+
+    private static func throwFailure(
+        of process: pid_t,
+        told failures: borrowing FileDescriptor
+    ) throws(SystemError) {
+        do throws(SystemError) {
+            try ChildProcess.throwFailure(told: failures)
+        } catch {
+            waitpid(process, nil, 0)
+            throw error
+        }
     }
 
     private init(
