@@ -237,6 +237,7 @@ let package = Package(
                 "MigrationContainers", "MigrationContract", "MigrationSystem", "StatusReader",
                 "TestSupport",
             ],
+            exclude: ["Fixtures"],
             swiftSettings: settings
         ),
         .testTarget(
@@ -244,7 +245,7 @@ let package = Package(
             dependencies: [
                 "MigrationArchive", "MigrationContract", "MigrationConversation", "MigrationSystem",
                 "TestSupport",
-            ],
+            ] + extensionPrograms,
             swiftSettings: settings
         ),
         .testTarget(
@@ -253,7 +254,6 @@ let package = Package(
                 "FaultInjector", "MigrationArchive", "MigrationContainers", "MigrationContract",
                 "MigrationCore", "MigrationSystem", "TestSupport",
             ],
-            exclude: ["Fixtures"],
             swiftSettings: settings
         ),
         .testTarget(

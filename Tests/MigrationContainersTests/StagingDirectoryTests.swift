@@ -1,3 +1,4 @@
+import Glibc
 import MigrationContract
 import MigrationSystem
 import TestSupport
@@ -74,5 +75,68 @@ struct StagingDirectoryTests {
     @Test func `shows whose it is`() {
         let expected = [UInt8](".notes.migration-staging".utf8)
         #expect(name([UInt8]("notes".utf8)) == expected)
+    }
+
+    /// A container with its lock and its bookkeeping.
+    private func makeContainer() throws -> (ContainerLock, BookkeepingDirectory) {
+        let container = try BytePath.scratch / "container"
+        try container.makeDirectory()
+        let place = try ContainerPlace(BytePath(resolving: container))
+        let lock = try ContainerLock(place, for: .writing)
+        return (lock, try BookkeepingDirectory.make(in: lock.directory))
+    }
+
+    @Test(arguments: ["staged", "replaced"] as [BytePath])
+    func `is left alone by others while it is in use`(_ name: BytePath) throws {
+        let (lock, bookkeeping) = try makeContainer()
+        defer { lock.release() }
+        let left = lock.path / ".migration" / name
+        try left.makeDirectory()
+        try (left / "file").write("")
+        let holder = try LockHolder(left, LOCK_EX)
+        let error = #expect(throws: SystemError.self) {
+            try StagingDirectory.removeLeftover(name.bytes, in: bookkeeping.openDirectory)
+        }
+        #expect(error?.isBusy == true)
+        // Nobody needs to hear of it.
+        var leftovers = Leftovers(of: lock.path)
+        leftovers.remove(in: bookkeeping)
+        #expect(leftovers.problems.isEmpty)
+        #expect(try (lock.path / ".migration").names() == [name] && left.names() == ["file"])
+        holder.release()
+        leftovers.remove(in: bookkeeping)
+        #expect(leftovers.problems.isEmpty && !left.exists)
+    }
+
+    /// If this process can open no more files, nobody knows whether there is a directory.
+    @Test(arguments: [0, 1])
+    func `is missing only where the system says so`(_ freeDescriptors: Int) async throws {
+        let scratch = try BytePath.scratch.text
+        await #expect(processExitsWith: .success) {
+            [scratch = scratch as String, freeDescriptors = freeDescriptors as Int] in
+            let path = BytePath(scratch) / "container"
+            try path.makeDirectory()
+            let lock = try ContainerLock(ContainerPlace(path), for: .writing)
+            let token = StagingToken()
+            let staging = try StagingDirectory.make(for: lock, token: token)
+            let lowest = dup(0)
+            close(lowest)
+            var limit = rlimit()
+            getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+            let former = limit.rlim_cur
+            limit.rlim_cur = rlim_t(Int(lowest) + freeDescriptors)
+            setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+            let error = #expect(throws: SystemError.self) {
+                if freeDescriptors == 0 {
+                    try staging.remove()
+                } else {
+                    _ = try StagingDirectory.openHolder(of: token, beside: path)
+                }
+            }
+            limit.rlim_cur = former
+            setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+            #expect(error?.isOfTooFewFiles == true)
+            #expect(try StagingDirectory.openHolder(of: token, beside: path) != nil)
+        }
     }
 }

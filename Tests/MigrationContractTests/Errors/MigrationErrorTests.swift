@@ -23,4 +23,10 @@ struct MigrationErrorTests {
         #expect(bridged.domain == "MigrationCore.MigrationError")
         #expect(bridged.code == 3)
     }
+
+    @Test func `ends with what an extension printed last`() {
+        let error = MigrationError(.extensionFailed, "it failed", printedLines: ["a", "b"])
+        #expect(error.description == "it failed; it printed last:\na\nb")
+        #expect(MigrationError(.extensionFailed, "it failed").description == "it failed")
+    }
 }

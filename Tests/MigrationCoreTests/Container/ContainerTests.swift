@@ -24,17 +24,6 @@ struct ContainerTests {
         return bundle
     }
 
-    @Test func `takes the directory's name where nothing says the identifier`() throws {
-        let places = try Places()
-        let container = try MigrationDataContainer(atPath: places.source)
-        #expect(container.bundleIdentifier == "source")
-        let root = try #require(ScratchDirectory.current).appending(path: "source")
-        #expect(container.containerRootDirectory.path == root.path)
-        #expect(container.documentsDirectory.path == root.appending(path: "Documents").path)
-        let support = root.appending(path: "Library/Application Support")
-        #expect(container.applicationSupportDirectory.path == support.path)
-    }
-
     @Test func `is found again by the URLs of names that are not UTF-8`() async throws {
         let root = try BytePath.scratch / [0x63, 0xFF]
         try root.makeDirectory()
@@ -59,21 +48,6 @@ struct ContainerTests {
             BytePath([0x70, 0x20, 0xFB]),
         ]
         #expect(Set(try root.parent.names()) == names)
-    }
-
-    @Test func `takes the identifier that it is given before any other`() throws {
-        let bundle = try makeBundle()
-        let container = try MigrationDataContainer(atPath: bundle, bundleIdentifier: "mine")
-        #expect(container.bundleIdentifier == "mine")
-    }
-
-    @Test(arguments: ["", "/", "//", "/.", "/../source"])
-    func `finds the same container with more in its path`(_ suffix: String) throws {
-        let places = try Places()
-        let path = BytePath(places.source.text + suffix)
-        let container = try MigrationDataContainer(atPath: path)
-        #expect(container.bundleIdentifier == "source")
-        #expect(container.rootPath == places.source)
     }
 
     @Test func `finds the container in a bundle of Xcode's`() async throws {
@@ -148,15 +122,6 @@ struct ContainerTests {
         #expect(again.differences(from: after) == [])
     }
 
-    @Test func `refuses metadata that is damaged`() throws {
-        let places = try Places()
-        try (places.source / Self.metadata).write("no list")
-        let error = #expect(throws: MigrationError.self) {
-            try MigrationDataContainer(atPath: places.source)
-        }
-        #expect(error?.code == .containerInvalid)
-    }
-
     @Test func `moves a container whose path is no UTF-8`() async throws {
         let places = try await Places.withSmallArchive()
         let odd = places.root / BytePath([0x6F, 0xFF, 0x0A, 0x80])
@@ -184,5 +149,23 @@ struct ContainerTests {
         let expected = try TreeSnapshot(of: places.source)
         #expect(try places.contents(of: long).differences(from: expected) == [])
         #expect(try places.root.names().count == 3)
+    }
+
+    @Test func `gives a container back that took the place of the locked one`() async throws {
+        let places = try await Places.withSmallArchive()
+        let old = try places.makeOldDestination()
+        let aside = places.root / "aside"
+        let mutator = Mutator {
+            try places.destination.rename(to: aside)
+            try places.destination.makeDirectory()
+            try (places.destination / "mine").write("mine")
+        }
+        let error = await #expect(throws: MigrationError.self) {
+            try await places.importArchive(replacing: true, progress: mutator)
+        }
+        #expect(mutator.hasRun)
+        #expect(error?.code == .containerBusy)
+        #expect(try (places.destination / "mine").contents() == Data("mine".utf8))
+        #expect(try places.contents(of: aside).differences(from: old) == [])
     }
 }

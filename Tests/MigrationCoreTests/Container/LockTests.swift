@@ -16,31 +16,6 @@ struct LockTests {
         try ContainerLock(ContainerPlace(path), for: use)
     }
 
-    @Test(arguments: uses, uses)
-    func `lets apps share with apps and readers with readers`(
-        _ first: ContainerLock.Use,
-        _ second: ContainerLock.Use
-    ) throws {
-        let places = try Places()
-        let holder = try lock(places.source, for: first)
-        if first == second, first != .writing {
-            let other = try lock(places.source, for: second)
-            // If the first holder releases the lock, the other still has it.
-            holder.release()
-            for use in Self.uses where use != second {
-                #expect(throws: MigrationError.self) { try lock(places.source, for: use) }
-            }
-            other.release()
-        } else {
-            let error = #expect(throws: MigrationError.self) {
-                try lock(places.source, for: second)
-            }
-            #expect(error?.code == .containerBusy)
-            holder.release()
-        }
-        try lock(places.source, for: second).release()
-    }
-
     @Test func `locks the directory at the path while imports exchange it`() async throws {
         let places = try await Places.withSmallArchive()
         try places.destination.makeDirectory()

@@ -108,29 +108,6 @@ struct PlantedBookkeepingTests {
         #expect(try places.destinationContainer.importRecord()?.outcome == .success)
     }
 
-    @Test(arguments: ["import-status.json", "import-journal.json"] as [BytePath])
-    func `says what is there instead of a file`(_ name: BytePath) throws {
-        let places = try Places()
-        try places.makeOldDestination()
-        let words: [Kind: String] = [
-            .hardLink: "it is a file with several names",
-            .symbolicLink: "it is a symbolic link",
-            .fifo: "it is a FIFO, not a file",
-            .directory: "it is a directory, not a file",
-        ]
-        for (kind, words) in words {
-            let victim = try plant(kind, name, places)
-            let error = #expect(throws: MigrationError.self) {
-                try places.destinationContainer.importRecord()
-            }
-            #expect(error?.description.contains(words) == true, "\(String(describing: error))")
-            _ = try MigrationHost().recover(places.destinationContainer, discards: true)
-            #expect(try places.destinationContainer.importRecord() == nil)
-            try victim.removeFile()
-            try FileManager.default.removeItem(at: (places.destination / ".migration").url)
-        }
-    }
-
     @Test(.enabled(if: geteuid() == 0, "only root can make files of another user"))
     func `does not rely on another user's bookkeeping as root`() async throws {
         let places = try await Places.withSmallArchive()

@@ -1,12 +1,10 @@
 import Foundation
-import Glibc
-import MigrationArchive
+import MigrationContract
 import MigrationSystem
 import TestSupport
 import Testing
 
 @testable import MigrationContainers
-@testable import MigrationCore
 
 @Suite(.scratchDirectory)
 struct CommitTests {
@@ -95,21 +93,28 @@ struct CommitTests {
         #expect(!(places.destination / ".migration/replaced").exists)
     }
 
-    @Test func `gives a container back that took the place of the locked one`() async throws {
-        let places = try await Places.withSmallArchive()
+    @Test func `changes nothing where the container is gone before the exchange`() throws {
+        let places = try Places()
         let old = try places.makeOldDestination()
+        let (steps, _) = try makeCommit(places)
+        let commit = ContainerCommit(live: steps.live, staging: steps.staging, record: record)
         let aside = places.root / "aside"
-        let mutator = Mutator {
-            try places.destination.rename(to: aside)
-            try places.destination.makeDirectory()
-            try (places.destination / "mine").write("mine")
-        }
-        let error = await #expect(throws: MigrationError.self) {
-            try await places.importArchive(replacing: true, progress: mutator)
-        }
-        #expect(mutator.hasRun)
-        #expect(error?.code == .containerBusy)
-        #expect(try (places.destination / "mine").contents() == Data("mine".utf8))
+        try places.destination.rename(to: aside)
+        #expect(throws: SystemError.self) { try commit.run() }
         #expect(try places.contents(of: aside).differences(from: old) == [])
+        #expect(!places.destination.exists)
+    }
+
+    @Test func `exchanges the containers where it can`() throws {
+        let places = try Places()
+        try places.makeOldDestination()
+        let (steps, staged) = try makeCommit(places)
+        let new = try TreeSnapshot(of: staged)
+        let identity = try FileDescriptor.status(atPath: staged).identity
+        let commit = ContainerCommit(live: steps.live, staging: steps.staging, record: record)
+        #expect(try commit.run().isEmpty)
+        #expect(try places.contents(of: places.destination).differences(from: new) == [])
+        #expect(try FileDescriptor.status(atPath: places.destination).identity == identity)
+        #expect(try places.destinationContainer.importRecord() == record)
     }
 }

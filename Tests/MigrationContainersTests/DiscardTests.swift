@@ -1,10 +1,10 @@
 import Foundation
 import Glibc
-import MigrationArchive
+import MigrationContract
 import TestSupport
 import Testing
 
-@testable import MigrationCore
+@testable import MigrationContainers
 
 /// `migrate recover`: interrupted imports are reported, and given up if nothing else helps.
 @Suite(.scratchDirectory)
@@ -25,7 +25,7 @@ struct DiscardTests {
     @Test func `says that there is nothing to recover`() throws {
         let places = try Places()
         try places.makeOldDestination()
-        let report = try MigrationHost().recover(places.destinationContainer, discards: true)
+        let report = try ContainerRecovery.recover(places.destinationContainer, discards: true)
         #expect(report.outcome == .nothing)
         #expect(report.kept == [])
         #expect(!(places.destination / ".migration").exists)
@@ -35,27 +35,29 @@ struct DiscardTests {
         let places = try Places()
         let old = try places.makeOldDestination()
         try write(#"{"version":1,"phase":"staging"}"#, places)
-        let report = try MigrationHost().recover(places.destinationContainer, discards: true)
+        let report = try ContainerRecovery.recover(places.destinationContainer, discards: true)
         #expect(report.outcome == .rolledBack)
         #expect(try places.destinationContainer.importRecord()?.outcome == .interrupted)
         #expect(try places.contents(of: places.destination).differences(from: old) == [])
     }
 
     @Test(arguments: ["", "{", "null", #"{"version":2}"#, #"{"phase":"odd","version":1}"#])
-    func `discards a journal that is damaged, and nothing else`(_ text: String) async throws {
-        let places = try await Places.withSmallArchive()
+    func `discards a journal that is damaged, and nothing else`(_ text: String) throws {
+        let places = try Places()
         let old = try places.makeOldDestination()
         try write(text, places)
         let container = try places.destinationContainer
-        let error = #expect(throws: MigrationError.self) { try MigrationHost().recover(container) }
+        let error = #expect(throws: MigrationError.self) {
+            try ContainerRecovery.recover(container, discards: false)
+        }
         #expect(error?.code == .containerInvalid)
-        let report = try MigrationHost().recover(container, discards: true)
+        let report = try ContainerRecovery.recover(container, discards: true)
         #expect(report.outcome == .discarded)
         #expect(report.problem?.description == error?.description)
         #expect(report.kept == [])
         #expect(try places.contents(of: places.destination).differences(from: old) == [])
         #expect(try container.importRecord() == nil)
-        try await places.exportSource(to: places.root / "again")
+        try ContainerRecovery.lockWhole(container.place, for: .reading).release()
     }
 
     /// If the staged data is gone, every command would fail forever.
@@ -71,7 +73,7 @@ struct DiscardTests {
             }
             #expect(error?.remedy == .discardImport)
         }
-        let report = try MigrationHost().recover(places.destinationContainer, discards: true)
+        let report = try ContainerRecovery.recover(places.destinationContainer, discards: true)
         #expect(report.outcome == (phase == "clearing" ? .discarded : .rolledBack))
         #expect(report.kept == [])
         #expect(try places.contents(of: places.destination).differences(from: old) == [])
@@ -87,7 +89,7 @@ struct DiscardTests {
         let staged = places.destination / ".migration/staged"
         try staged.makeDirectory()
         try (staged / "new").write("new")
-        let report = try MigrationHost().recover(places.destinationContainer, discards: true)
+        let report = try ContainerRecovery.recover(places.destinationContainer, discards: true)
         #expect(report.outcome == .discarded)
         let kept = [1, 2].map {
             (places.destination / BytePath([UInt8](".migration-kept-\($0)".utf8)))
@@ -105,7 +107,7 @@ struct DiscardTests {
         let old = try places.makeOldDestination()
         try write("damaged", places)
         try replace(["Documents", "Library", "link"], places)
-        let report = try MigrationHost().recover(places.destinationContainer, discards: true)
+        let report = try ContainerRecovery.recover(places.destinationContainer, discards: true)
         #expect(report.kept == [])
         #expect(try places.contents(of: places.destination).differences(from: old) == [])
     }
@@ -114,7 +116,7 @@ struct DiscardTests {
         let places = try Places()
         try places.makeOldDestination()
         try (places.destination / ".migration").write("mine")
-        let report = try MigrationHost().recover(places.destinationContainer, discards: true)
+        let report = try ContainerRecovery.recover(places.destinationContainer, discards: true)
         let kept = places.destination / ".migration-kept-1"
         #expect(report.kept == [kept.url.path])
         #expect(try kept.contents() == Data("mine".utf8))
@@ -127,7 +129,7 @@ struct DiscardTests {
         try write("damaged", places)
         let app = try LockHolder(places.destination, LOCK_SH)
         let error = #expect(throws: MigrationError.self) {
-            try MigrationHost().recover(places.destinationContainer, discards: true)
+            try ContainerRecovery.recover(places.destinationContainer, discards: true)
         }
         #expect(error?.code == .containerBusy)
         app.release()

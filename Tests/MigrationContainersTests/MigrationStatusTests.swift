@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
-import MigrationCore
+import MigrationContainers
+import MigrationContract
 import TestSupport
 import Testing
 
