@@ -111,9 +111,8 @@ package struct BinaryPropertyList: Sendable {
             count = try Self.number(in: bytes, at: start, size: width, below: table)
             start += width
         }
-        let (length, overflow) = count.multipliedReportingOverflow(by: size)
-        guard !overflow else { throw Self.damaged }
-        return try range(at: start, length)
+        // This can't overflow: the count is less than the bytes of the list.
+        return try range(at: start, count * size)
     }
 
     private func bits(_ range: Range<Int>) -> UInt64 {
