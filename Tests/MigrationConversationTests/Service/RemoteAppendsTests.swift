@@ -17,6 +17,8 @@ struct RemoteAppendsTests {
         try container.makeDirectory()
         try (container / "Documents").makeDirectory()
         try (container / "Documents/a").write("a")
+        try (container / ".migration").makeDirectory()
+        try (container / ".migration/x").write("not archived")
         pair = try ChannelPair()
     }
 
