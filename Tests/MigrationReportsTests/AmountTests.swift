@@ -27,6 +27,12 @@ struct AmountTests {
         #expect("\(GroupedCount(count))" == text)
     }
 
+    @Test func `pads a number, and never cuts it`() {
+        #expect(padded(7, to: 3) == "007")
+        #expect(padded(123, to: 3) == "123")
+        #expect(padded(1234, to: 3) == "1234")
+    }
+
     @Test func `counts one thing as one`() {
         #expect(GroupedCount(1).of("file", "files") == "1 file")
         #expect(GroupedCount(0).of("file", "files") == "0 files")

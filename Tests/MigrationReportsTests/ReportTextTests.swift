@@ -1,6 +1,7 @@
 import Foundation
 import MigrationArchive
 import MigrationCore
+import MigrationHosting
 import MigrationSystem
 import TestSupport
 import Testing
@@ -77,6 +78,27 @@ struct ReportTextTests {
         let foreign = VerificationAnswer(Self.inspection(isForeign: true), checked: .everything)
         #expect(foreign.text == "notes.tar.zst: readable to its end, without a fingerprint\n")
         #expect(try JSONText.document(foreign).contains(#""sound" : null"#))
+    }
+
+    @Test(arguments: [
+        (false, false, "nothing"), (true, false, "files (Landlock 6), system calls (a filter)"),
+        (
+            true, true,
+            "files (Landlock 6), system calls (a filter), sight of other files (a root of its own)"
+        ),
+    ])
+    func `says how an extension is confined`(
+        _ isConfined: Bool,
+        _ hidesOtherFiles: Bool,
+        _ text: String
+    ) throws {
+        let members: [String: Any] = [
+            "isConfined": isConfined, "landlockVersion": 6, "filtersSystemCalls": isConfined,
+            "hidesOtherFiles": hidesOtherFiles, "gaps": [String](), "bounds": [String](),
+        ]
+        let data = try JSONSerialization.data(withJSONObject: members)
+        let report = try JSONDecoder().decode(ConfinementReport.self, from: data)
+        #expect(PreflightText.confinement(report) == text)
     }
 
     @Test func `answers with a status`() throws {
