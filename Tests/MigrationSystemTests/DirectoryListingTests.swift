@@ -40,6 +40,15 @@ struct DirectoryListingTests {
         #expect(listing.allocatedBytes < count * (6 + 9) + 64 * 1024)
     }
 
+    @Test func `has no status of a file that is gone`() throws {
+        let place = try Place()
+        try place.makeFile("a")
+        let listing = try DirectoryListing(of: place.directory)
+        try place.directory.removeFile([UInt8]("a".utf8))
+        let error = systemError { _ = try listing.status(at: 0, in: place.directory) }
+        #expect(error?.isMissing == true)
+    }
+
     @Test func `opens files by their places, and no links`() throws {
         let place = try Place()
         try place.makeFile("a", [1])

@@ -122,6 +122,13 @@ struct PrivateRootTests {
         #expect(try (scratch / "shown").names() == [])
     }
 
+    @Test func `tells a path that can't be looked at from one that is missing`() throws {
+        let name = String(repeating: "n", count: 256)
+        let error = systemError { _ = try PrivateRoot(showing: [rule(name, .read)]) }
+        #expect(error?.call == "lstat")
+        _ = try PrivateRoot(showing: [rule("missing", .read), rule("single/below", .read)])
+    }
+
     @Test func `takes no rule about everything`() throws {
         let everything = Sandbox.Rule(path: "/usr/..", access: .read)
         let error = systemError { _ = try PrivateRoot(showing: [everything]) }
