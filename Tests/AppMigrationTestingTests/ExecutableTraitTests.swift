@@ -1,8 +1,9 @@
-import AppMigrationTesting
 import Foundation
 import MigrationHosting
 import MigrationSystem
 import Testing
+
+@testable import AppMigrationTesting
 
 /// An extension in a process of its own, found beside the tests.
 @Suite(.migration(executable: "ProfileMigration", entitlements: SampleProgram.entitlements))
@@ -50,5 +51,14 @@ struct ExecutableLookupTests {
         #expect(error?.message.contains(place.resolvingSymlinksInPath().path) == true)
         let program = place.deletingPathExtension()
         #expect(FileManager.default.isExecutableFile(atPath: program.path))
+    }
+}
+
+struct BuiltProgramTests {
+    @Test func `is beside the tests, unless its path is absolute`() {
+        let tests = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath()
+        #expect(BuiltProgram.url(of: "/bin/true").path == "/bin/true")
+        let place = tests.deletingLastPathComponent().path + "/ProfileMigration"
+        #expect(BuiltProgram.url(of: "ProfileMigration").path == place)
     }
 }

@@ -138,6 +138,10 @@ def flawed(flaw):
     if flaw == "long-name": return [Entry("Documents/" + "l" * 256, b"x")]
     if flaw == "below-a-file": return [Entry("Documents/plants.md/below-a-file", b"x")]
     if flaw == "below-a-link": return [Entry("Library/WebKit/v0/below-a-link", b"x")]
+    if flaw == "far-links":
+        other = "/var/mobile/Containers/Data/Application/other/Library/WebKit"
+        return [Entry("Library/WebKit/other", target=other),
+                Entry("deep" + "/d" * 1_370 + "/link", target=f"{OWN}/Library/WebKit")]
     if flaw == "time": return [Entry("Documents/time", b"x", time=2**62)]
     if flaw == "class": return [Entry("Documents/class", b"x", protection=99)]
     if flaw == "device-class": return [Entry("Documents/device-class", b"x", protection=9)]

@@ -125,6 +125,49 @@ import Testing
         #expect(error?.code == (name == "Manifest.db" ? .truncated : .notAnArchive))
     }
 
+    @Test func `says that no backup is there, or which of several it may be`() async throws {
+        let stage = try PhoneStage()
+        let place = stage.url("backup")
+        try FileManager.default.createDirectory(at: place, withIntermediateDirectories: false)
+        for (count, words) in [
+            (0, "neither it nor a directory in it holds a Manifest.plist"), (1, nil),
+            (2, "it holds 2 backups, and one has to be named: 1, 2"),
+        ] {
+            if count > 0 { try stage.make("plain", as: "backup/\(count)") }
+            guard let words else {
+                #expect(try await stage.convert().lost.count == 0)
+                try FileManager.default.removeItem(at: stage.url("out"))
+                continue
+            }
+            let error = await #expect(throws: ArchiveError.self) { try await stage.convert() }
+            #expect(error?.code == .notAnArchive && error?.message.contains(words) == true)
+        }
+    }
+
+    @Test(arguments: [("plain", "Manifest.db"), ("mbdb", "Manifest.mbdb")])
+    func `refuses a manifest that isn't a file`(_ form: String, _ name: String) async throws {
+        let stage = try PhoneStage()
+        try stage.make(form)
+        let manifest = stage.path("backup/\(name)")
+        try manifest.removeFile()
+        try manifest.makeDirectory()
+        let error = await #expect(throws: ArchiveError.self) { try await stage.convert() }
+        #expect(error?.code == .damaged)
+        #expect(error?.message == "the backup's manifest isn't a file")
+    }
+
+    @Test func `notices that the list becomes shorter while it is read`() throws {
+        let stage = try PhoneStage()
+        try stage.make("mbdb")
+        let manifest = stage.path("backup/Manifest.mbdb")
+        let file = OpenFile(try FileDescriptor.open(manifest, .reading))
+        let list = try ManifestList(file, on: MigrationOperation())
+        _ = try list.row(at: 6)
+        try manifest.truncate(to: 100)
+        let error = #expect(throws: ArchiveError.self) { try list.row(at: 6) }
+        #expect(error?.code == .sourceChanged)
+    }
+
     @Test func `a file that claims an absurd size takes no memory for it`() async throws {
         let stage = try PhoneStage()
         try stage.make("plain", flaws: ["huge-size"])

@@ -25,6 +25,15 @@ import Testing
         try stage.checkTree(entries)
     }
 
+    @Test func `leaves links alone that lead elsewhere, or that would be too long`() async throws {
+        let stage = try PhoneStage()
+        try stage.make("plain", flaws: ["far-links"])
+        let report = try await stage.convert()
+        #expect(report.lost.count == 0)
+        #expect(report.totals.symbolicLinks == 6)
+        #expect(report.relinked.items.map(\.path) == ["Library/WebKit/root", "Library/WebKit/v0"])
+    }
+
     @Test func `the same container has the same fingerprint in every form`() async throws {
         let stage = try PhoneStage()
         var fingerprints: Set<String> = []

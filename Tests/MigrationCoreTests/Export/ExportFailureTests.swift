@@ -190,4 +190,27 @@ struct PartialArchiveTests {
         try await places.exportSource()
         #expect(try places.root.names() == ["app.migration", "source"])
     }
+
+    @Test(arguments: [false, true])
+    func `refuses to archive its own output`(_ isDescriptor: Bool) async throws {
+        let places = try Places()
+        try (places.source / "a").write("a")
+        let archive = places.source / "archive"
+        let before = try TreeSnapshot(of: places.source)
+        let error = await #expect(throws: MigrationError.self) {
+            guard isDescriptor else { return try await _ = places.exportSource(to: archive) }
+            try archive.write("")
+            let descriptor = archive.withPointer { open($0, O_WRONLY | O_CLOEXEC) }
+            defer { close(descriptor) }
+            _ = try await MigrationHost().export(
+                MigrationDataContainer(atPath: places.source),
+                to: .descriptor(descriptor)
+            )
+        }
+        #expect(error?.code == .invalidOption)
+        #expect(error?.message.contains("the archive would contain itself") == true)
+        if !isDescriptor {
+            #expect(try TreeSnapshot(of: places.source).differences(from: before) == [])
+        }
+    }
 }

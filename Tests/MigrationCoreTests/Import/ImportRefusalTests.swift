@@ -1,7 +1,10 @@
 import Foundation
 import Glibc
 import MigrationArchive
+import MigrationContainers
+import MigrationContract
 import MigrationCore
+import MigrationSystem
 import TestSupport
 import Testing
 
@@ -127,6 +130,56 @@ struct ImportRefusalTests {
         let places = try Places()
         let error = await #expect(throws: ArchiveError.self) { try await places.importArchive() }
         #expect(error?.code == .inputFailed)
+        #expect(!places.destination.exists)
+    }
+
+    /// An importer that must not be asked for anything.
+    private struct Unasked: ContainerImporter {
+        var omissions: [Omission] { [] }
+
+        func check(_ container: MigrationDataContainer) throws { throw CallFailure("check") }
+
+        func check(_ header: ArchiveHeader?, from source: ImportSource) throws {}
+
+        func identifier(for container: MigrationDataContainer) throws -> String? { nil }
+
+        func ask(in staged: StagedImport) throws {}
+
+        func fill(
+            _ staged: StagedImport,
+            from header: ArchiveHeader?,
+            of source: ImportSource,
+            extracting extract: (OpenFile) throws -> Void
+        ) throws -> any Sendable { 0 }
+    }
+
+    @Test func `refuses to restore further metadata where an importer places the data`()
+        async throws
+    {
+        let places = try await Places.withSmallArchive()
+        let container = try places.destinationContainer
+        var options = ImportOptions()
+        await #expect(throws: CallFailure.self) {
+            try await MigrationHost().run(
+                .file(path: places.archive),
+                into: container,
+                by: Unasked(),
+                options: options,
+                progress: nil
+            )
+        }
+        options.extraMetadata = .owners
+        let refused = options
+        let error = await #expect(throws: MigrationError.self) {
+            try await MigrationHost().run(
+                .file(path: places.archive),
+                into: container,
+                by: Unasked(),
+                options: refused,
+                progress: nil
+            )
+        }
+        #expect(error?.code == .invalidOption && error?.remedy == .restoreNoExtraMetadata)
         #expect(!places.destination.exists)
     }
 }
