@@ -1,9 +1,10 @@
-import AndroidMigration
 import Foundation
 import MigrationArchive
 import MigrationSystem
 import TestSupport
 import Testing
+
+@testable import AndroidMigration
 
 /// Random streams in which files shrank, and into which a stranger wrote headers: no file is lost
 /// silently, and none of the stranger's headers becomes an entry by itself.
@@ -141,5 +142,13 @@ import Testing
         }
         // Each outcome occurs, so the test covers all of them.
         #expect(counts.clean > 20 && counts.salvaged > 20 && counts.refused > 5, "\(counts)")
+    }
+
+    @Test func `finds no header behind the end of a file that was cut off meanwhile`() throws {
+        let path = try BytePath.scratch / "stream"
+        try path.write(Data(repeating: 0x75, count: 1000))
+        let file = OpenFile(try FileDescriptor.open(path, .reading))
+        let reader = try BackupReader(BackupStream(file: file, size: 4000))
+        #expect(try reader.findHeader(from: 2000) == nil)
     }
 }

@@ -31,6 +31,24 @@ struct CommandTests {
         #expect(export.common.progress == .plain)
     }
 
+    @Test(arguments: [
+        ("export -c c --out - --sign-key k", "with '-' for the archive, there is no place"),
+        ("export -c c --out - --resume", "option '--resume' is about a file"),
+        ("export -c c --out o --resume --dry-run", "option '--resume' can't be given with"),
+        ("export -c c --out - --json --verbose", "with '-' for the archive, --json and --verbose"),
+        ("preflight -c c --extension e --archive -", "option '--archive' needs a file"),
+        ("verify a b", "unexpected argument 'b'"),
+        ("run -c c ls", "unexpected argument 'ls': put '--' before the command"),
+    ])
+    func `refuses flags that don't fit together, before anything is done`(
+        _ line: String,
+        _ message: String
+    ) {
+        let words = line.split(separator: " ").map { [UInt8]($0.utf8) }
+        let error = #expect(throws: UsageError.self) { try Invocation(words) }
+        #expect(error?.message.hasPrefix(message) == true, "\(error?.message ?? "")")
+    }
+
     @Test func `leaves out what is not given`() throws {
         let export = try command("export --container c --out -", as: ExportCommand.self)
         #expect(export.archive.isStandardStream)

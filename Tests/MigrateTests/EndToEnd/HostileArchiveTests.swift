@@ -101,6 +101,19 @@ struct HostileArchiveTests {
         #expect(result.errors.contains("warning: cut has no end mark: "), "\(result.errors)")
     }
 
+    @Test func `warns of bytes that come after the end mark`() throws {
+        let place = try Workplace()
+        let result = try place.shell(
+            """
+            mkdir source && echo text > source/f && tar -cf long -C source f
+            $migrate verify long && echo more >> long && $migrate verify long
+            """
+        )
+        #expect(result.exitCode == 0)
+        let warning = "warning: long has bytes after its end mark, which were not read"
+        #expect(result.errors.components(separatedBy: warning).count == 2, "\(result.errors)")
+    }
+
     @Test(arguments: ["0o77777777777", "2**62"])
     func `refuses sizes that cannot be`(_ size: String) throws {
         let place = try Workplace()
