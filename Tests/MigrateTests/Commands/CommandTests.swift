@@ -36,7 +36,10 @@ struct CommandTests {
         ("export -c c --out - --resume", "option '--resume' is about a file"),
         ("export -c c --out o --resume --dry-run", "option '--resume' can't be given with"),
         ("export -c c --out - --json --verbose", "with '-' for the archive, --json and --verbose"),
-        ("preflight -c c --extension e --archive -", "option '--archive' needs a file"),
+        (
+            "preflight -c c --extension e --rehearse-version 9 --archive -",
+            "option '--archive' needs a file"
+        ),
         ("verify a b", "unexpected argument 'b'"),
         ("run -c c ls", "unexpected argument 'ls': put '--' before the command"),
     ])

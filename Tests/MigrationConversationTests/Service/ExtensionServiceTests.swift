@@ -16,7 +16,8 @@ struct ExtensionServiceTests {
         try #require(socketpair(AF_UNIX, CInt(SOCK_STREAM.rawValue), 0, &ends) == 0)
         let process = Process()
         process.executableURL = program
-        process.environment = [ExtensionService.sessionVariable: "0"]
+        process.environment = ProcessInfo.processInfo.environment
+            .merging([ExtensionService.sessionVariable: "0"]) { $1 }
         process.standardInput = FileHandle(fileDescriptor: ends[1], closeOnDealloc: true)
         process.standardError = FileHandle.nullDevice
         try process.run()

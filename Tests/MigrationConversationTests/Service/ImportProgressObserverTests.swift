@@ -13,7 +13,8 @@ struct ImportProgressObserverTests {
             seen.withLock { $0.append(now.units.completed) }
         }
         progress.completedUnitCount = 4
-        seen.wait { $0.count == 2 ? () : nil }
+        let isSeen = seen.wait(atMost: 30) { $0.count == 2 }
+        #expect(isSeen)
         progress.completedUnitCount = 9
         let summary = observer.finish()
         #expect(seen.withLock { $0 } == [0, 4, 9])
