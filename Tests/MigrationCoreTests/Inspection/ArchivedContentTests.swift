@@ -7,7 +7,7 @@ import Testing
 
 /// The content of one file out of an archive.
 @Suite(.scratchDirectory)
-struct FileContentTests {
+struct ArchivedContentTests {
     private func content(_ archive: BytePath, _ path: String) async throws -> String {
         let bytes = Monitor<[UInt8]>([])
         _ = try await ArchiveSource.file(path: archive).readFile(at: EntryPath(path)) { piece in
