@@ -40,7 +40,7 @@ struct CommandTests {
             "preflight -c c --extension e --rehearse-version 9 --archive -",
             "option '--archive' needs a file"
         ),
-        ("verify a b", "unexpected argument 'b'"),
+        ("verify a b", "unexpected argument 'b'"), ("report a b", "unexpected argument 'b'"),
         ("run -c c ls", "unexpected argument 'ls': put '--' before the command"),
     ])
     func `refuses flags that don't fit together, before anything is done`(
