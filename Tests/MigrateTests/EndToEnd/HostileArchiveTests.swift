@@ -106,12 +106,14 @@ struct HostileArchiveTests {
         let result = try place.shell(
             """
             mkdir source && echo text > source/f && tar -cf long -C source f
-            $migrate verify long && echo more >> long && $migrate verify long
+            $migrate verify long 2>&1 | grep 'bytes after' || echo none
+            echo more >> long && $migrate verify long
             """
         )
         #expect(result.exitCode == 0)
+        #expect(result.output.hasPrefix("none\n"), "\(result.output)")
         let warning = "warning: long has bytes after its end mark, which were not read"
-        #expect(result.errors.components(separatedBy: warning).count == 2, "\(result.errors)")
+        #expect(result.errors.contains(warning), "\(result.errors)")
     }
 
     @Test(arguments: ["0o77777777777", "2**62"])
