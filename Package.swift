@@ -153,8 +153,8 @@ let package = Package(
         .target(
             name: "MigrationReports",
             dependencies: [
-                "AndroidMigration", "MigrationArchive", "MigrationCore", "MigrationHosting",
-                "MigrationSystem", "StoreMigration",
+                "AndroidMigration", "IPhoneBackups", "MigrationArchive", "MigrationCore",
+                "MigrationHosting", "MigrationSystem", "StoreMigration",
             ],
             resources: [.embedInCode("Page/style.css"), .embedInCode("Page/script.js")],
             swiftSettings: librarySettings

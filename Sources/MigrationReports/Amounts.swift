@@ -44,6 +44,34 @@ package func padded(_ number: some BinaryInteger, to width: Int) -> String {
 /// How a program words what helps, which is with its own flags and commands; `nil` if nothing does.
 package typealias Advice = @Sendable (Remedy) -> String?
 
+/// What the reader of an answer can do next, as a fact.
+package enum NextStep: Hashable, Sendable {
+    /// Read the items that a short list doesn't name.
+    case listAll
+    /// Name the app of a container that doesn't.
+    case nameApp
+    /// Go back to the data that an import replaced.
+    case goBack
+    /// Move the data of one container, quoted for a shell, into the other.
+    case moveData(from: String, into: String)
+    /// Look at notes too.
+    case showNotes
+    /// Choose the container of a group.
+    case chooseGroup
+    /// Archive the files that are not lost.
+    case keepGoing
+}
+
+/// How a program words what helps against errors, and what can be done next.
+package struct Wording: Sendable {
+    let advice: Advice
+    let step: @Sendable (NextStep) -> String
+
+    package init(advice: @escaping Advice, step: @escaping @Sendable (NextStep) -> String) {
+        (self.advice, self.step) = (advice, step)
+    }
+}
+
 /// The size of an archive's content, in one line.
 package struct TotalsText: CustomStringConvertible, Sendable {
     private let totals: ArchiveTotals

@@ -33,8 +33,27 @@ package struct PreviewAnswer: Answer, JSONObject {
 
     package var schema: String { "migrate/android-preview/1" }
 
-    package init(_ preview: Preview, errors: LintLines) {
-        (self.preview, self.errors) = (preview, errors)
+    /// Whether the rules hand data over, without mistakes.
+    package var isSuccess: Bool { preview.isEligible && errors.findings.isEmpty }
+
+    /// Previews what the rules in `file`, which messages call `name`, hand over of `tree`.
+    package init(
+        of file: RulesFile,
+        named name: String,
+        section: RuleSection,
+        manifest: AppManifest?,
+        tree: DataTree,
+        canEncrypt: Bool
+    ) {
+        let findings = RulesLint(file, manifest: manifest, tree: tree).findings
+        errors = LintLines(file: name, findings: findings.filter { $0.severity == .error })
+        preview = Preview(
+            file,
+            section: section,
+            manifest: manifest,
+            tree: tree,
+            canEncrypt: canEncrypt
+        )
     }
 
     package var members: JSONMembers {
@@ -167,5 +186,125 @@ package struct BackupAnswer: Answer, JSONObject {
         }
         rows += summary.lost.map { ("lost", "\($0.path) (\($0.reason))") }
         return Table(rows: rows).text + summary.manifests.map { ManifestAnswer($0).text }.joined()
+    }
+}
+
+/// The result of a conversion.
+package struct ConversionAnswer: Answer, JSONObject {
+    private let archive: ArchiveName
+    private let report: ConversionReport
+    private let wording: Wording
+
+    package init(_ archive: ArchiveName, report: ConversionReport, _ wording: Wording) {
+        (self.archive, self.report, self.wording) = (archive, report, wording)
+    }
+
+    package var schema: String { "migrate/android-convert/1" }
+
+    package var text: String {
+        let version =
+            report.header.map { ", version '\(PrintableText.escaping($0.resourcesVersion))'" } ?? ""
+        return "\(archive.destinationText): \(PrintableText.escaping(report.package))\(version): "
+            + "\(TotalsText(report.totals)) in \(ByteCount(report.bytes))\n"
+            + (report.fingerprint.map { "fingerprint \($0)\n" } ?? "")
+            + lines("left out", list: report.omitted)
+            + lines("taken", list: report.inside) + salvagedLines
+            + lines("lost", list: report.lost)
+    }
+
+    private var salvagedLines: String {
+        // Without a loss, the number of files says that all of them were salvaged.
+        let count = report.lost.count > 0 ? Int(clamping: report.totals.files) : 0
+        return Listing.text(of: report.salvaged, count: count, others: "more salvaged", wording) {
+            "salvaged: \($0)"
+        }
+    }
+
+    private func lines(_ title: String, list: ConversionReport.List) -> String {
+        Listing.text(of: list.items, count: list.count, wording) { item in
+            "\(title): \(item.path) (\(PrintableText.escapingRest(of: item.reason)))"
+        }
+    }
+
+    package var members: JSONMembers {
+        [
+            "archive": archive.exact, "bytes": report.bytes,
+            "fingerprint": report.fingerprint?.description, "header": report.header,
+            "inside": report.inside, "lost": report.lost, "omitted": report.omitted,
+            "package": report.package, "salvaged": report.salvaged, "totals": report.totals,
+        ]
+    }
+}
+
+// MARK: - Mistakes in rules
+
+/// The mistakes in rules.
+package struct LintAnswer: Answer, JSONObject {
+    private let file: String
+    private let findings: [LintFinding]
+    private let showsNotes: Bool
+    private let wording: Wording
+
+    package init(
+        file: String,
+        findings: [LintFinding],
+        showsNotes: Bool,
+        _ wording: Wording
+    ) {
+        (self.file, self.findings) = (file, findings)
+        (self.showsNotes, self.wording) = (showsNotes, wording)
+    }
+
+    package var members: JSONMembers { ["findings": findings] }
+
+    package var schema: String { "migrate/android-lint/1" }
+
+    package var text: String {
+        let shown = findings.filter { showsNotes || $0.severity != .note }
+        return LintLines(file: file, findings: shown).text + summary + "\n"
+    }
+
+    private var summary: String {
+        let errors = counted(.error, as: "error")
+        let summary = "\(file): \(errors), \(counted(.warning, as: "warning"))"
+        guard findings.contains(where: { $0.severity == .note }) else { return summary }
+        let notes = counted(.note, as: "note")
+        return summary + ", \(notes)" + (showsNotes ? "" : " (\(wording.step(.showNotes)))")
+    }
+
+    private func counted(_ severity: LintFinding.Severity, as name: String) -> String {
+        let count = findings.count { $0.severity == severity }
+        return "\(count) \(name)\(count == 1 ? "" : "s")"
+    }
+
+    /// The findings as workflow commands of GitHub, which shows them beside the lines.
+    ///
+    /// GitHub shows ten annotations of each kind, so notes that ask for no change are left out.
+    package func annotations(titled title: String) -> String {
+        let shown = findings.filter { finding in
+            finding.severity != .note || showsNotes && finding.code != .ruleBytes
+        }
+        let lines = shown.map { finding in
+            let command =
+                switch finding.severity {
+                case .error: "error"
+                case .warning: "warning"
+                case .note: "notice"
+                }
+            return "::\(command) file=\(Self.property(file)),line=\(finding.line),title="
+                + "\(Self.property(finding.code.rawValue))::"
+                + Self.data("\(finding.message); \(finding.fix)") + "\n"
+        }
+        return lines.joined() + "::notice title=\(title)::\(Self.data(summary))\n"
+    }
+
+    /// `text` as the message of a workflow command, which a line feed would end.
+    private static func data(_ text: String) -> String {
+        text.replacing("%", with: "%25").replacing("\r", with: "%0D").replacing("\n", with: "%0A")
+    }
+
+    /// `text` as a property of a workflow command, in which two more characters have a meaning.
+    private static func property(_ text: String) -> String {
+        data(text).replacing(":", with: "%3A").replacing(",", with: "%2C")
     }
 }

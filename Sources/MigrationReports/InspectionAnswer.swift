@@ -184,3 +184,32 @@ package struct VerificationAnswer: Answer, JSONObject {
         ]
     }
 }
+
+/// The loss in an archive that is not sound; the error says why.
+package struct UnsoundAnswer: Answer, JSONObject {
+    private let archive: ArchiveName
+    private let checked: VerificationScope
+    /// The entries that can't be read.
+    private let lost: OmissionList?
+    private let wording: Wording
+
+    package init(
+        _ archive: ArchiveName,
+        checked: VerificationScope,
+        lost: OmissionList?,
+        _ wording: Wording
+    ) {
+        (self.archive, self.checked) = (archive, checked)
+        (self.lost, self.wording) = (lost, wording)
+    }
+
+    package var schema: String { "migrate/verify/1" }
+
+    package var text: String {
+        lost.map { OmissionLines(title: "lost", omissions: $0, wording: wording).text } ?? ""
+    }
+
+    package var members: JSONMembers {
+        ["archive": archive.exact, "checked": checked, "lost": lost, "sound": false]
+    }
+}

@@ -127,6 +127,35 @@ package struct ReportPage {
 // MARK: - Operations
 
 extension ReportPage {
+    /// Makes the page about the container at `path`, and what an export leaves out of it.
+    package init(
+        about container: MigrationDataContainer,
+        at path: BytePath,
+        includesCaches: Bool,
+        by host: MigrationHost
+    ) async throws {
+        let tree = Monitor(ReportTree())
+        let counts = Monitor((moved: ArchiveTotals(), omitted: ArchiveTotals()))
+        try await host.list(container, includesCaches: includesCaches) { entry, reason in
+            tree.withLock { $0.add(entry, state: reason == nil ? nil : .omitted) }
+            counts.withLock { counts in
+                if reason == nil { counts.moved.count(entry) } else { counts.omitted.count(entry) }
+            }
+        }
+        let (moved, omitted) = counts.withLock { $0 }
+        let name = PrintableText.escaping(path)
+        let app = container.exportedIdentifier.map { PrintableText.escaping($0) } ?? "unknown"
+        self.init(
+            title: name,
+            facts: [
+                ("container", name), ("app", app),
+                ("platform", PrintableText.escaping(container.platform.rawValue)),
+                ("to export", "\(TotalsText(moved))"), ("left out", "\(TotalsText(omitted))"),
+            ],
+            tree: tree.withLock { $0 }
+        )
+    }
+
     /// Makes the page about an export of the container at `path`, whose entries `tree` has.
     package init(
         about report: ExportReport,

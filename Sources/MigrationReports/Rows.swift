@@ -1,6 +1,6 @@
 package import MigrationArchive
 package import MigrationCore
-internal import MigrationSystem
+package import MigrationSystem
 
 /// An archive entry as a row of the answer.
 package struct EntryRow: Row, JSONObject {
@@ -167,5 +167,49 @@ package struct DifferenceRow: Row, JSONObject {
 
     package var members: JSONMembers {
         ["detail": detail.isEmpty ? nil : detail, "kind": kind, "path": ExactName(path.bytes)]
+    }
+}
+
+// MARK: - Heads
+
+/// The beginning of a list's answer, before its entries.
+package struct ListHead: RowsHead, JSONObject {
+    private let archive: ArchiveName
+
+    package static let schema = "migrate/list/1"
+    package static let rows = "entries"
+
+    package init(_ archive: ArchiveName) { self.archive = archive }
+
+    package var members: JSONMembers { ["archive": archive.exact] }
+}
+
+/// The beginning of a comparison's answer, before the differences.
+package struct DiffHead: RowsHead, JSONObject {
+    /// An archive or a directory.
+    package enum Side: Sendable {
+        case archive(ArchiveName)
+        case directory(BytePath)
+    }
+
+    package static let schema = "migrate/diff/1"
+    package static let rows = "differences"
+
+    private let sides: [Side]
+
+    package init(_ first: Side, _ second: Side) { sides = [first, second] }
+
+    package var members: JSONMembers {
+        let archives = sides.compactMap {
+            if case .archive(let name) = $0 { name.exact } else { nil }
+        }
+        let containers = sides.compactMap {
+            if case .directory(let path) = $0 { ExactName(path.bytes) } else { nil }
+        }
+        return [
+            "archive": archives.first, "container": containers.first,
+            "otherArchive": archives.dropFirst().first,
+            "otherContainer": containers.dropFirst().first,
+        ]
     }
 }

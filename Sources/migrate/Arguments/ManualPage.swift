@@ -40,13 +40,14 @@ struct ManualPage: Sendable {
         section = 1
         let lists =
             Self.list(
-                of: command.arguments.map { (".Ar \($0.name)", $0.help) },
-                after: "The arguments:"
+                of: command.arguments.map { ("Ar \($0.name)", $0.help) },
+                under: ".Pp",
+                "The arguments:"
             )
             + command.flagSections.flatMap { section in
                 Self.list(
                     of: section.flags.map { (Self.names($0), $0.help) },
-                    under: section.title
+                    under: ".Ss \(section.title)"
                 )
             }
         text = Self.text(
@@ -67,13 +68,13 @@ struct ManualPage: Sendable {
         let commands = tree.sections.flatMap { section in
             Self.list(
                 of: section.commands.map { command in
-                    (".Xr \(Self.name(of: command)) 1", command.abstract)
+                    ("Xr \(Self.name(of: command)) 1", command.abstract)
                 },
-                under: section.title
+                under: ".Ss \(section.title)"
             )
         }
         let flags = [
-            (".Fl -version", "Show the version."),
+            ("Fl -version", "Show the version."),
             (Self.names(.help), FlagDescription.help.help),
         ]
         text = Self.text(
@@ -81,7 +82,7 @@ struct ManualPage: Sendable {
                 + [".Sh SYNOPSIS", ".Nm", ".Ar subcommand", ".Op Ar options", ".Nm", ".Cm help"]
                 + [".Ar subcommand", ".Sh DESCRIPTION"] + Self.sentences(tree.abstract)
                 + Self.sentences("Each subcommand has a page of its own.") + commands
-                + Self.list(of: flags, under: "Options") + chapters.flatMap(Self.chapter)
+                + Self.list(of: flags, under: ".Ss Options") + chapters.flatMap(Self.chapter)
                 + Self.chapter(tree.examples) + [
                     ".Sh SEE ALSO", ".Xr age 1 ,", ".Xr ssh-keygen 1 ,", ".Xr tar 1 ,",
                 ]
@@ -129,26 +130,17 @@ extension ManualPage {
     }
 
     private static func names(_ flag: FlagDescription) -> String {
-        "." + (flag.short.map { "Fl \($0) , " } ?? "") + label(flag)
+        (flag.short.map { "Fl \($0) , " } ?? "") + label(flag)
     }
 
+    /// The rows below `head`; nothing without rows.
     private static func list(
         of rows: [(term: String, explanation: String)],
-        after introduction: String
+        under head: String...
     ) -> [String] {
-        rows.isEmpty ? [] : [".Pp", introduction] + list(of: rows)
-    }
-
-    private static func list(
-        of rows: [(term: String, explanation: String)],
-        under heading: String
-    ) -> [String] {
-        rows.isEmpty ? [] : [".Ss \(heading)"] + list(of: rows)
-    }
-
-    private static func list(of rows: [(term: String, explanation: String)]) -> [String] {
-        [".Bl -tag -width Ds"]
-            + rows.flatMap { [".It \($0.term.dropFirst())"] + sentences($0.explanation) } + [".El"]
+        guard !rows.isEmpty else { return [] }
+        return head + [".Bl -tag -width Ds"]
+            + rows.flatMap { [".It \($0.term)"] + sentences($0.explanation) } + [".El"]
     }
 
     private static func chapter(_ examples: Examples) -> [String] {
@@ -167,9 +159,7 @@ extension ManualPage {
     }
 
     private static func chapter(_ chapter: Chapter) -> [String] {
-        let rows = chapter.rows.flatMap { [".It \($0.term)"] + sentences($0.explanation) }
-        return [".Sh \(chapter.title)"] + sentences(chapter.introduction)
-            + [".Bl -tag -width Ds"] + rows + [".El"]
+        [".Sh \(chapter.title)"] + sentences(chapter.introduction) + list(of: chapter.rows)
     }
 
     private static func text(_ lines: [String]) -> String {

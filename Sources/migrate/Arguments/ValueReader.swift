@@ -21,6 +21,17 @@ struct ValueReader<Value>: Sendable {
             try transform(try read(bytes))
         }
     }
+
+    /// A reader that makes another value by `transform`, or refuses the word with `problem`.
+    func compactMap<New>(
+        or problem: String,
+        _ transform: @escaping @Sendable (Value) -> New?
+    ) -> ValueReader<New> {
+        map { (value) throws(ValueError) in
+            guard let new = transform(value) else { throw .invalid(problem) }
+            return new
+        }
+    }
 }
 
 /// The kind of words that a shell offers as a value.

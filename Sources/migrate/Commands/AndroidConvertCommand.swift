@@ -121,9 +121,7 @@ struct AndroidConvertCommand: Command {
 
     var subject: String { input.sourceText }
 
-    func subject(of error: any Error) -> String {
-        error.isOfOutput ? output.destinationText : subject
-    }
+    var outputSubject: String { output.destinationText }
 
     func run(in context: CommandContext) async throws -> ExitCode {
         let console = context.console
@@ -136,7 +134,7 @@ struct AndroidConvertCommand: Command {
         case .ios: report = try await convertBackup(to: destination, on: console)
         case .android: report = try await convertArchive(to: destination, on: console)
         }
-        let answer = ConversionAnswer(output, report: report)
+        let answer = ConversionAnswer(output, report: report, .ofFlags)
         // With '--out -', standard output holds only the archive.
         let stream = output.isStandardStream ? console.errors : console.output
         try common.conclude(with: answer, on: console, stream)
@@ -178,53 +176,5 @@ struct AndroidConvertCommand: Command {
     /// Unpacked files go beside the result, which needs about the same space.
     private var spoolDirectory: BytePath {
         output.isStandardStream ? Environment.temporaryDirectory : output.path.parent
-    }
-}
-
-// MARK: - Answer
-
-/// The answer of `migrate android convert`.
-struct ConversionAnswer: Answer, JSONObject {
-    let archive: ArchiveName
-    let report: ConversionReport
-
-    init(_ archive: ArchiveName, report: ConversionReport) {
-        (self.archive, self.report) = (archive, report)
-    }
-
-    var schema: String { "migrate/android-convert/1" }
-
-    var text: String {
-        let version =
-            report.header.map { ", version '\(PrintableText.escaping($0.resourcesVersion))'" } ?? ""
-        return "\(archive.destinationText): \(PrintableText.escaping(report.package))\(version): "
-            + "\(TotalsText(report.totals)) in \(ByteCount(report.bytes))\n"
-            + (report.fingerprint.map { "fingerprint \($0)\n" } ?? "")
-            + Self.lines("left out", list: report.omitted)
-            + Self.lines("taken", list: report.inside) + salvagedLines
-            + Self.lines("lost", list: report.lost)
-    }
-
-    private var salvagedLines: String {
-        // Without a loss, the number of files says that all of them were salvaged.
-        let count = report.lost.count > 0 ? Int(clamping: report.totals.files) : 0
-        return Listing.text(of: report.salvaged, count: count, others: "more salvaged") {
-            "salvaged: \($0)"
-        }
-    }
-
-    private static func lines(_ title: String, list: ConversionReport.List) -> String {
-        Listing.text(of: list.items, count: list.count) { item in
-            "\(title): \(item.path) (\(PrintableText.escapingRest(of: item.reason)))"
-        }
-    }
-
-    var members: JSONMembers {
-        [
-            "archive": archive.exact, "bytes": report.bytes,
-            "fingerprint": report.fingerprint?.description, "header": report.header,
-            "inside": report.inside, "lost": report.lost, "omitted": report.omitted,
-            "package": report.package, "salvaged": report.salvaged, "totals": report.totals,
-        ]
     }
 }

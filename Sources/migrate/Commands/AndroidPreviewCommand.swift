@@ -44,20 +44,15 @@ struct AndroidPreviewCommand: Command {
     var subject: String { PrintableText.escaping(rules) }
 
     func run(in context: CommandContext) async throws -> ExitCode {
-        let file = try RulesFile.read(rules)
-        let manifest = try manifest.map { try AppManifest(InputFile.read($0)) }
-        let tree = try await data.tree(on: context.console) ?? DataTree()
-        let errors = RulesLint(file, manifest: manifest, tree: tree).findings
-            .filter { $0.severity == .error }
-        let preview = Preview(
-            file,
+        let answer = PreviewAnswer(
+            of: try RulesFile.read(rules),
+            named: subject,
             section: section,
-            manifest: manifest,
-            tree: tree,
+            manifest: try manifest.map { try AppManifest(InputFile.read($0)) },
+            tree: try await data.tree(on: context.console) ?? DataTree(),
             canEncrypt: canEncrypt
         )
-        let answer = PreviewAnswer(preview, errors: LintLines(file: subject, findings: errors))
         try common.answer(with: answer, on: context.console)
-        return preview.isEligible && errors.isEmpty ? .success : .findings
+        return answer.isSuccess ? .success : .findings
     }
 }

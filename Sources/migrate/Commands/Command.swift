@@ -2,11 +2,15 @@ internal import MigrationArchive
 internal import MigrationCore
 internal import MigrationReports
 internal import MigrationSystem
+internal import StoreMigration
 
 /// A subcommand: its flags, its work and its answer.
 protocol Command: CommandOfOptions {
     /// The file or directory that the command works on, as messages name it.
     var subject: String { get }
+
+    /// The file or directory that the command writes, as messages name it.
+    var outputSubject: String { get }
 
     /// The file or directory that an error of this command is about.
     func subject(of error: any Error) -> String
@@ -41,7 +45,12 @@ protocol RecordedCommand: Command {
 }
 
 extension Command {
-    func subject(of error: any Error) -> String { subject }
+    var outputSubject: String { subject }
+
+    func subject(of error: any Error) -> String {
+        if let error = error as? StoreMigrationError { return PrintableText.escaping(error.path) }
+        return error.isOfOutput ? outputSubject : subject
+    }
 
     func exitCode(for error: any Error) -> ExitCode { ExitCode(for: error) }
 

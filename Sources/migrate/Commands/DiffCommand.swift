@@ -72,15 +72,14 @@ struct DiffCommand: Command {
         let console = context.console
         var selection = selection
         let first = side(archive)
-        let second: Side =
+        let second: DiffHead.Side =
             if let container {
                 .directory(container)
             } else {
                 side(ArchiveName(selection.takeFirst()))
             }
         let rows = RowOutput(to: console.output, as: common.answersInJSON ? .json : .text)
-        let head = DiffHead(first: first, second: second)
-        if !common.isQuiet { try rows.begin(head) }
+        if !common.isQuiet { try rows.begin(DiffHead(first, second)) }
         let differences = try await common.showingProgress(on: console) { [selection] progress in
             try await compare(first, second, selection, progress, on: console) { difference in
                 if !common.isQuiet { try rows.write(DifferenceRow(difference)) }
@@ -91,12 +90,7 @@ struct DiffCommand: Command {
     }
 
     /// An archive or a directory by the name on the command line.
-    fileprivate enum Side {
-        case archive(ArchiveName)
-        case directory(BytePath)
-    }
-
-    private func side(_ name: ArchiveName) -> Side {
+    private func side(_ name: ArchiveName) -> DiffHead.Side {
         // Anything else is read as an archive, and that error says what is wrong.
         let isDirectory =
             !name.isStream
@@ -105,8 +99,8 @@ struct DiffCommand: Command {
     }
 
     private func compare(
-        _ first: Side,
-        _ second: Side,
+        _ first: DiffHead.Side,
+        _ second: DiffHead.Side,
         _ selection: PathArguments,
         _ progress: Progress?,
         on console: Console,
@@ -141,31 +135,5 @@ struct DiffCommand: Command {
                 body
             )
         }
-    }
-}
-
-// MARK: - Answer
-
-/// The beginning of a comparison's answer, before the differences.
-private struct DiffHead: RowsHead, JSONObject {
-    static let schema = "migrate/diff/1"
-    static let rows = "differences"
-
-    let first: DiffCommand.Side
-    let second: DiffCommand.Side
-
-    var members: JSONMembers {
-        let sides = [first, second]
-        let archives = sides.compactMap {
-            if case .archive(let name) = $0 { name.exact } else { nil }
-        }
-        let containers = sides.compactMap {
-            if case .directory(let path) = $0 { ExactName(path.bytes) } else { nil }
-        }
-        return [
-            "archive": archives.first, "container": containers.first,
-            "otherArchive": archives.dropFirst().first,
-            "otherContainer": containers.dropFirst().first,
-        ]
     }
 }

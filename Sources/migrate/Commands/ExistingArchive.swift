@@ -43,7 +43,7 @@ struct ExistingArchive: Sendable {
         let needsSignature =
             try key != nil && FileDescriptor.statusIfPresent(atPath: signature) == nil
         guard policy == .verify || needsSignature else {
-            return ExistingArchiveAnswer(archive: name, state: .kept, fingerprint: nil)
+            return ExistingArchiveAnswer(name, .kept, fingerprint: nil)
         }
         let inspection = try await inspection()
         if policy == .verify, try await fingerprint() != inspection.fingerprint {
@@ -59,8 +59,8 @@ struct ExistingArchive: Sendable {
             )
         }
         return ExistingArchiveAnswer(
-            archive: name,
-            state: policy == .verify ? .unchanged : .kept,
+            name,
+            policy == .verify ? .unchanged : .kept,
             fingerprint: inspection.fingerprint?.description
         )
     }
@@ -75,28 +75,5 @@ struct ExistingArchive: Sendable {
             let message = "a file of that name is there that is not a whole archive"
             throw MigrationError(.outputExists, message, path: name.path, cause: error)
         }
-    }
-}
-
-/// The answer of an export that left an archive as it was.
-struct ExistingArchiveAnswer: Answer, JSONObject {
-    enum State: String, Encodable, Sendable {
-        case kept, unchanged
-    }
-
-    let archive: ArchiveName
-    let state: State
-    /// `nil` if the archive was not read.
-    let fingerprint: String?
-
-    var schema: String { "migrate/existing/1" }
-
-    var text: String {
-        "\(archive.destinationText): \(state.rawValue)\n"
-            + (fingerprint.map { "fingerprint \($0)\n" } ?? "")
-    }
-
-    var members: JSONMembers {
-        ["archive": archive.exact, "fingerprint": fingerprint, "state": state]
     }
 }

@@ -22,10 +22,7 @@ struct ExportCommand: ExportingCommand {
     static let abstract = "Export a container into an archive."
 
     static var flags: [Flag<Self>] {
-        Flag.container(
-            help: "The container: a directory or an .xcappdata bundle.",
-            to: \.container
-        )
+        Flag.container(to: \.container)
         Flag("out", short: "o", value: "archive", as: .archive, to: \.archive)
             .help("The archive to write, or '-' for standard output.")
             .unless(outCommand)
@@ -127,9 +124,7 @@ struct ExportCommand: ExportingCommand {
 
     var subject: String { PrintableText.escaping(container) }
 
-    func subject(of error: any Error) -> String {
-        error.isOfOutput ? archive.destinationText : subject
-    }
+    var outputSubject: String { archive.destinationText }
 
     func run(in context: CommandContext) async throws -> ExitCode {
         let console = context.console.quieted(common.isQuiet)
@@ -151,12 +146,13 @@ struct ExportCommand: ExportingCommand {
             try common.conclude(with: answer, on: console)
             return .success
         }
-        let record = try OperationRecord(records)
+        let record = try records.record()
         let purpose: ExportPurpose = isDryRun ? .preview(destination) : .archive(destination)
-        let report = try await record.watching(console) {
+        let report = try await record.watching(warning: console.warn(of:)) {
             try await export(source, options, for: purpose, record, on: console)
         }
-        try conclude(ExportAnswer(archive, report: report, isDryRun: isDryRun), in: context)
+        let answer = ExportAnswer(archive, report: report, isDryRun: isDryRun, .ofFlags)
+        try conclude(answer, in: context)
         if let signingKey, !isDryRun {
             try ArchiveStatement(report).sign(
                 keyPath: signingKey,

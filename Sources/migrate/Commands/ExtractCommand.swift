@@ -90,9 +90,7 @@ struct ExtractCommand: Command {
 
     var subject: String { archive.sourceText }
 
-    func subject(of error: any Error) -> String {
-        error.isOfOutput ? PrintableText.escaping(directory) : subject
-    }
+    var outputSubject: String { PrintableText.escaping(directory) }
 
     func run(in context: CommandContext) async throws -> ExitCode {
         let console = context.console.quieted(common.isQuiet)
@@ -121,12 +119,7 @@ struct ExtractCommand: Command {
         } else {
             console.logMissingProof(of: archive.sourceText, in: report)
         }
-        let answer = ImportAnswer(
-            action: .extract,
-            archive: archive,
-            destination: directory.bytes,
-            report: report
-        )
+        let answer = ImportAnswer(.extract, of: archive, into: directory.bytes, report, .ofFlags)
         try common.conclude(with: answer, on: console)
         return report.isIncomplete ? .failure : .success
     }

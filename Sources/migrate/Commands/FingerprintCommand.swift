@@ -14,10 +14,7 @@ struct FingerprintCommand: Command {
     static let abstract = "Compute the fingerprint that an archive of a container would have."
 
     static var flags: [Flag<Self>] {
-        Flag.container(
-            help: "The container: a directory or an .xcappdata bundle.",
-            to: \.container
-        )
+        Flag.container(to: \.container)
         ContentFlags.included(at: \.content)
         Flag.verbose
         Flag.json
@@ -54,25 +51,5 @@ struct FingerprintCommand: Command {
         try common.answer(with: FingerprintAnswer(report), on: console)
         try console.logFindings(of: report.appExtension)
         return .success
-    }
-}
-
-// MARK: - Answer
-
-/// The answer of `migrate fingerprint`.
-struct FingerprintAnswer: Answer, JSONObject {
-    let report: ExportReport
-
-    init(_ report: ExportReport) { self.report = report }
-
-    var schema: String { "migrate/fingerprint/1" }
-
-    var text: String { "\(report.fingerprint)\n" }
-
-    var members: JSONMembers {
-        [
-            "fingerprint": report.fingerprint.description, "omissions": report.omissions,
-            "totals": report.totals,
-        ]
     }
 }

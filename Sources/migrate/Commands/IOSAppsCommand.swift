@@ -41,61 +41,8 @@ struct IOSAppsCommand: Command {
             options: options
         )
         for warning in warnings { console.log("migrate: warning: \(warning)") }
-        let answer = IOSAppsAnswer(contents, warnings: warnings)
+        let answer = IOSAppsAnswer(contents, warnings: warnings, .ofFlags)
         try common.answer(with: answer, on: console)
         return .success
-    }
-}
-
-// MARK: - Answer
-
-/// The answer of `migrate ios apps`.
-struct IOSAppsAnswer: Answer, JSONObject {
-    let schema = "migrate/ios-apps/1"
-    private let contents: BackupContents
-    private let warnings: [String]
-
-    init(_ contents: BackupContents, warnings: [String]) {
-        (self.contents, self.warnings) = (contents, warnings)
-    }
-
-    var members: JSONMembers {
-        [
-            "apps": members(of: .app), "groups": members(of: .group),
-            "plugins": members(of: .plugin), "warnings": warnings,
-        ]
-    }
-
-    private func members(of kind: Domain.Kind) -> [JSONMembers] {
-        contents.containers(kind).map { container in
-            [
-                "bytes": container.bytes, "files": container.files, "hasData": container.hasData,
-                "id": container.identifier, "name": container.name, "version": container.version,
-            ]
-        }
-    }
-
-    var text: String {
-        let note =
-            contents.containers(.group).isEmpty
-            ? "" : "A backup doesn't say whose a group is: choose it with --app-group.\n"
-        return section("apps", .app) + section("groups", .group) + section("plugins", .plugin)
-            + note
-    }
-
-    private func section(_ title: String, _ kind: Domain.Kind) -> String {
-        let lines = contents.containers(kind).map { container in
-            let size =
-                GroupedCount(container.files).of("file", "files")
-                + ", \(ByteCount(container.bytes))"
-            let facts = [
-                container.name.map { PrintableText.escaping($0) },
-                container.version.map { PrintableText.escaping($0) },
-                container.hasData ? size : "no data",
-            ]
-            return "  \(PrintableText.escaping(container.identifier)): "
-                + facts.compactMap(\.self).joined(separator: ", ") + "\n"
-        }
-        return lines.isEmpty ? "" : "\(title)\n" + lines.joined()
     }
 }

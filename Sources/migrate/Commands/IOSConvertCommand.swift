@@ -100,9 +100,8 @@ struct IOSConvertCommand: Command {
 
     var subject: String { PrintableText.escaping(backup) }
 
-    func subject(of error: any Error) -> String {
-        guard error.isOfOutput else { return subject }
-        return output?.destinationText ?? container.map { PrintableText.escaping($0) } ?? subject
+    var outputSubject: String {
+        output?.destinationText ?? container.map { PrintableText.escaping($0) } ?? subject
     }
 
     private var domain: Domain {
@@ -140,73 +139,17 @@ struct IOSConvertCommand: Command {
         }
         for warning in report.warnings { console.log("migrate: warning: \(warning)") }
         let answer = IOSConvertAnswer(
-            report: report,
-            archive: output,
-            container: container,
+            report,
+            to: output,
+            into: container,
             isDryRun: isDryRun,
-            fingerprint: imported?.fingerprint ?? report.summary?.fingerprint
+            imported,
+            .ofFlags
         )
         // With '--out -', standard output holds only the archive.
         let stream = output?.isStandardStream == true ? console.errors : console.output
         try stream.write(answer, inJSON: common.answersInJSON)
         guard report.lost.count > 0 else { return .success }
         return options.keepsGoing ? .failure : .badArchive
-    }
-}
-
-/// The answer of `migrate ios convert`.
-struct IOSConvertAnswer: Answer, JSONObject {
-    let schema = "migrate/ios-convert/1"
-    let report: ContainerReport
-    let archive: ArchiveName?
-    let container: BytePath?
-    let isDryRun: Bool
-    let fingerprint: Fingerprint?
-
-    private var isDone: Bool { report.summary != nil }
-
-    var text: String {
-        let place = archive?.destinationText ?? container.map { PrintableText.escaping($0) }
-        let name = PrintableText.escaping(report.domain.identifier)
-        let start = (place.map { "\($0): " } ?? "") + name
-        let version = report.version.map { ", version \(PrintableText.escaping($0))" } ?? ""
-        let verb = isDone ? "" : isDryRun ? " would hold" : " would have held"
-        var amount = "\(TotalsText(report.totals))"
-        if isDone, container == nil, let bytes = report.summary?.archiveBytes {
-            amount += " in \(ByteCount(bytes))"
-        }
-        return "\(start)\(version):\(verb) \(amount)\n"
-            + (fingerprint.map { "fingerprint \($0)\n" } ?? "")
-            + lines("left out", report.omitted) + lines("link", report.relinked)
-            + lines("changed during the backup", report.resized) + lines("lost", report.lost)
-            + remarks
-    }
-
-    private var remarks: String {
-        if !isDone, !isDryRun {
-            return "nothing was written, because files are lost; --keep-going archives the rest\n"
-        }
-        return
-            "no backup holds Library/Caches, tmp, SystemData, Keychain items, or files that the app "
-            + "keeps out of backups\n"
-            + (report.domain.kind == .app
-                ? "what the app shares in groups is in containers of its own: --app-group\n" : "")
-    }
-
-    private func lines(_ title: String, _ list: ContainerReport.Remarks) -> String {
-        Listing.text(of: list.items, count: list.count) { item in
-            "\(title): \(item.path) (\(PrintableText.escapingRest(of: item.reason)))"
-        }
-    }
-
-    var members: JSONMembers {
-        [
-            "archive": archive?.exact, "bytes": report.summary?.archiveBytes,
-            "container": container.map { ExactName($0.bytes) }, "dryRun": isDryRun,
-            "fingerprint": fingerprint?.description, "id": report.domain.identifier,
-            "kind": "\(report.domain.kind)", "lost": report.lost, "omitted": report.omitted,
-            "relinked": report.relinked, "resized": report.resized, "totals": report.totals,
-            "version": report.version, "warnings": report.warnings, "written": isDone,
-        ]
     }
 }

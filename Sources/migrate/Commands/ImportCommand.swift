@@ -82,10 +82,7 @@ struct ImportCommand: RecordedCommand {
                     + "changed."
             )
             .about(.container)
-        Flag.bundleIdentifier(
-            help: "The app's bundle identifier, if the container does not name it.",
-            to: \.bundleIdentifier
-        )
+        Flag.bundleIdentifier(to: \.bundleIdentifier)
         Flag.claimedIdentifier(
             help:
                 "Take the archive for this app's, whichever app it names; the container must be this "
@@ -102,7 +99,7 @@ struct ImportCommand: RecordedCommand {
             )
             .included(at: \.appExtension)
         ExtensionFlags.terms.map { $0.included(at: \.appExtension) }
-        SourceFlags.flags(to: \.options.source).map { $0.needing(ExtensionFlags.executable) }
+        ImportSource.included(at: \.options.source).map { $0.needing(ExtensionFlags.executable) }
         SignatureFlags.included(at: \.signature)
         SignatureFlags.requirement.included(at: \.signature)
         DecryptionFlags.included(at: \.keys)
@@ -157,9 +154,7 @@ struct ImportCommand: RecordedCommand {
 
     var subject: String { archive.sourceText }
 
-    func subject(of error: any Error) -> String {
-        error.isOfOutput ? PrintableText.escaping(container) : subject
-    }
+    var outputSubject: String { PrintableText.escaping(container) }
 
     func run(in context: CommandContext) async throws -> ExitCode {
         let console = context.console.quieted(common.isQuiet)
@@ -168,18 +163,19 @@ struct ImportCommand: RecordedCommand {
             atPath: container,
             naming: bundleIdentifier
         )
-        let record = try OperationRecord(records)
-        let (report, preview) = try await record.watching(console) {
+        let record = try records.record()
+        let (report, preview) = try await record.watching(warning: console.warn(of:)) {
             try await perform(source, into: destination, record, on: console)
         }
         console.logMissingProof(of: archive.sourceText, in: report)
         console.logLeftovers(of: report)
         let answer = ImportAnswer(
-            action: .import,
-            archive: archive,
-            destination: container.bytes,
-            report: report,
-            preview: preview
+            .import,
+            of: archive,
+            into: container.bytes,
+            report,
+            preview: preview,
+            .ofFlags
         )
         if isDryRun {
             try common.answer(with: answer, on: console)
@@ -235,90 +231,5 @@ struct ImportCommand: RecordedCommand {
                 throw UsageError("\(error.message); \(ErrorMessage.Hint.ofSource)")
             }
         }
-    }
-}
-
-// MARK: - Answer
-
-/// The answer of `migrate import` and `migrate extract`.
-struct ImportAnswer: Answer, JSONObject {
-    /// What was done with the archive.
-    enum Action: String, Sendable {
-        case extract, `import`
-
-        /// The participle for the text.
-        var done: String { "\(rawValue)ed" }
-    }
-
-    let action: Action
-    let archive: ArchiveName
-    let destination: [UInt8]
-    let report: ImportReport
-    /// The effects that the import would have; `nil` if it was made.
-    var preview: ImportPreview?
-
-    var schema: String { "migrate/\(action.rawValue)/1" }
-
-    var text: String {
-        let place = PrintableText.escaping(destination)
-        if report.isSkipped { return "\(archive.sourceText): already imported into \(place)\n" }
-        let proof = report.fingerprint.map { "fingerprint \($0)\n" } ?? ""
-        if let preview {
-            return "\(archive.sourceText): would be \(action.done) into \(place): "
-                + "\(TotalsText(report.totals))\n" + proof + replacement(title: "would replace")
-                + "needs \(ByteCount(preview.neededBytes)), \(ByteCount(preview.availableBytes)) "
-                + "are free\n"
-                + OmissionLines(title: "would not restore", omissions: report.omissions).text
-        }
-        return "\(archive.sourceText): \(action.done) into \(place): \(TotalsText(report.totals))\n"
-            + proof + replacement(title: "replaced")
-            + OmissionLines(title: "not restored", omissions: report.omissions).text
-            + (archive.command.map { CommandAnswer($0.result).text } ?? "")
-    }
-
-    /// What the import replaced, and where that is now.
-    private func replacement(title: String) -> String {
-        guard let replaced = report.replaced else { return "" }
-        let least = replaced.isPartial ? "at least " : ""
-        let parts = Listing.text(of: replaced.parts, count: replaced.partCount) { part in
-            "\(title)  \(part.name): \(TotalsText(part.totals))"
-        }
-        let place = report.keptContainer.map { kept in
-            preview == nil
-                ? "kept it in \(kept); 'migrate recover' says how to go back\n"
-                : "would keep it in \(kept)\n"
-        }
-        return "\(title) \(least)\(TotalsText(replaced.totals))\n" + parts + (place ?? "")
-    }
-
-    var members: JSONMembers {
-        [
-            "appExtension": report.appExtension, "archive": archive.exact,
-            "command": archive.command.map { CommandAnswer($0.result) },
-            "destination": ExactName(destination), "dryRun": preview.map(Self.members),
-            "fingerprint": report.fingerprint?.description, "hasTrailer": report.hasTrailer,
-            "header": report.header, "isSkipped": action == .import ? report.isSkipped : nil,
-            "keptContainer": report.keptPath.map(ExactName.init),
-            "lacksEndMark": report.lacksEndMark, "leftovers": report.leftovers.map(\.description),
-            "omissions": report.omissions, "replaced": report.replaced.map(Self.members),
-            "replacedData": report.replacedData, "totals": report.totals,
-        ]
-    }
-
-    private static func members(of preview: ImportPreview) -> JSONMembers {
-        [
-            "availableBytes": preview.availableBytes, "neededBytes": preview.neededBytes,
-            "replacedTotals": preview.replacedTotals,
-        ]
-    }
-
-    private static func members(of replaced: ReplacedData) -> JSONMembers {
-        [
-            "isPartial": replaced.isPartial, "partCount": replaced.partCount,
-            "parts": replaced.parts.map {
-                ["name": ExactName($0.nameBytes), "totals": $0.totals] as JSONMembers
-            },
-            "totals": replaced.totals,
-        ]
     }
 }

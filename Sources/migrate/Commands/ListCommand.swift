@@ -64,7 +64,7 @@ struct ListCommand: Command {
         let rows = RowOutput(to: console.output, as: format)
         let clock = LocalClock()
         let tree = Monitor(NcduTree())
-        try rows.begin(ListHead(archive: archive))
+        try rows.begin(ListHead(archive))
         let source = try archive.source(on: console, keys: keys)
         let selection = try await selection.resolved(in: source, called: archive)
         let search = selection.search()
@@ -95,16 +95,4 @@ struct ListCommand: Command {
             return summary.lost.isEmpty ? .success : .failure
         }
     }
-}
-
-// MARK: - Answer
-
-/// The beginning of a list's answer, before its entries.
-private struct ListHead: RowsHead, JSONObject {
-    let archive: ArchiveName
-
-    static let schema = "migrate/list/1"
-    static let rows = "entries"
-
-    var members: JSONMembers { ["archive": archive.exact] }
 }

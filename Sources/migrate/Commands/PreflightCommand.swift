@@ -32,10 +32,7 @@ struct PreflightCommand: Command {
 
     static var flags: [Flag<Self>] {
         Flag.container(help: "The app's container, which is not changed.", to: \.container)
-        Flag.bundleIdentifier(
-            help: "The app's bundle identifier, if the container does not name it.",
-            to: \.bundleIdentifier
-        )
+        Flag.bundleIdentifier(to: \.bundleIdentifier)
         ExtensionFlags.executable.required.included(at: \.appExtension)
         ExtensionFlags.terms.map { $0.included(at: \.appExtension) }
         Flag("rehearse-cancellation", sets: \.rehearsesCancellation)
@@ -46,7 +43,7 @@ struct PreflightCommand: Command {
             .help("The archive to rehearse with; by default the extension exports one.")
             .about(.extension)
             .needing(rehearseVersion)
-        SourceFlags.flags(to: \.rehearsedSource).map { $0.needing(rehearseVersion) }
+        ImportSource.included(at: \.rehearsedSource).map { $0.needing(rehearseVersion) }
         Flag.wait
         Flag.json
     }

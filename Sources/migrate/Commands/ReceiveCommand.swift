@@ -88,10 +88,7 @@ struct ReceiveCommand: Command {
 
     var subject: String { PrintableText.escaping(path) }
 
-    func subject(of error: any Error) -> String {
-        guard let importContainer, error.isOfOutput else { return subject }
-        return PrintableText.escaping(importContainer)
-    }
+    var outputSubject: String { importContainer.map { PrintableText.escaping($0) } ?? subject }
 
     func run(in context: CommandContext) async throws -> ExitCode {
         let console = context.console
@@ -140,82 +137,5 @@ struct ReceiveCommand: Command {
         )
         console.logLeftovers(of: report)
         return ReceiveAnswer.Import(container: container, report: report)
-    }
-}
-
-// MARK: - Answer
-
-/// The answer of `migrate receive` to the sender.
-struct ReceiveAnswer: Answer, Codable {
-    /// The result of an import.
-    struct Import: JSONObject, Decodable, Sendable {
-        let container: ExactName
-        let isSkipped: Bool
-        let omissions: OmissionList
-        let replacedData: Bool
-        let totals: ArchiveTotals
-
-        private enum CodingKeys: String, CodingKey {
-            case container, containerBase64, isSkipped, omissions, replacedData, totals
-        }
-
-        var members: JSONMembers {
-            [
-                "container": container, "isSkipped": isSkipped, "omissions": omissions,
-                "replacedData": replacedData, "totals": totals,
-            ]
-        }
-
-        /// The lines for a person.
-        var text: String {
-            let place = PrintableText.escaping(container.bytes)
-            if isSkipped { return "already imported into \(place) there\n" }
-            return "imported into \(place) there\n"
-                + (replacedData ? "replaced the data that was there\n" : "")
-                + OmissionLines(title: "not restored", omissions: omissions).text
-        }
-    }
-
-    let fingerprint: String
-    let isUnchanged: Bool
-    var `import`: Import?
-
-    var schema: String { "migrate/receive/1" }
-
-    var text: String { "fingerprint \(fingerprint)\n" }
-
-    init(_ received: ReceivedArchive) {
-        fingerprint = received.fingerprint.description
-        isUnchanged = received.isUnchanged
-    }
-
-    /// Reads the answer of a receiver.
-    init(reading answer: [UInt8]) throws(MigrationError) {
-        do {
-            self = try JSONDecoder().decode(Self.self, from: Data(answer))
-        } catch {
-            throw MigrationError(.commandFailed, "the receiver's answer can't be understood")
-        }
-    }
-}
-
-extension ReceiveAnswer.Import {
-    init(container: BytePath, report: ImportReport) {
-        self.init(
-            container: ExactName(container.bytes),
-            isSkipped: report.isSkipped,
-            omissions: report.omissions,
-            replacedData: report.replacedData,
-            totals: report.totals
-        )
-    }
-
-    init(from decoder: any Decoder) throws {
-        let values = try decoder.container(keyedBy: CodingKeys.self)
-        container = try values.decodeName(forKey: .container, or: .containerBase64)
-        isSkipped = try values.decode(Bool.self, forKey: .isSkipped)
-        omissions = try values.decode(OmissionList.self, forKey: .omissions)
-        replacedData = try values.decode(Bool.self, forKey: .replacedData)
-        totals = try values.decode(ArchiveTotals.self, forKey: .totals)
     }
 }

@@ -30,67 +30,13 @@ struct RecoverCommand: Command {
     func run(in context: CommandContext) async throws -> ExitCode {
         let container = try MigrationDataContainer(atPath: container)
         let report = try MigrationHost().recover(container, discards: discards)
-        let answer = RecoverAnswer(report, of: container.place.path)
+        let answer = RecoverAnswer(
+            report,
+            of: container.place.path,
+            problem: report.problem.map { ErrorMessage($0).description },
+            .ofFlags
+        )
         try common.conclude(with: answer, on: context.console)
         return .success
-    }
-}
-
-// MARK: - Answer
-
-/// The answer of `migrate recover`.
-struct RecoverAnswer: Answer, JSONObject {
-    private let report: RecoveryReport
-    private let container: BytePath
-
-    init(_ report: RecoveryReport, of container: BytePath) {
-        (self.report, self.container) = (report, container)
-    }
-
-    var schema: String { "migrate/recover/1" }
-
-    private var problem: String? { report.problem.map { ErrorMessage($0).description } }
-
-    var text: String {
-        let first =
-            switch report.outcome {
-            case .nothing: "nothing to recover"
-            case .rolledBack: "rolled back: the container holds what it held before the import"
-            case .completed: "completed: the container holds what was being imported"
-            case .discarded: "discarded" + (problem.map { ": " + $0 } ?? "")
-            }
-        let kept = report.kept.map { "kept  " + $0 }
-        return (([first] + kept + wayBack).map { $0 + "\n" }).joined()
-    }
-
-    /// How to go back to the data that the last import replaced.
-    private var wayBack: [String] {
-        guard let replaced = report.replacedPath else { return [] }
-        let place = PrintableText.escaping(replaced)
-        return [
-            "the data that the last import replaced is in \(place); to go back to it:",
-            "  " + PrintableText.escaping(commandOfWayBack(to: replaced)),
-        ]
-    }
-
-    private func commandOfWayBack(to replaced: [UInt8]) -> [UInt8] {
-        let container = RemotePlace.quoting(container.bytes)
-        let replaced = RemotePlace.quoting(replaced)
-        guard report.isRenamable else {
-            // A mount point can't be renamed.
-            return [UInt8]("migrate export --container ".utf8) + replaced
-                + [UInt8](" --out - | migrate import - --replace --container ".utf8) + container
-        }
-        let aside = RemotePlace.quoting(self.container.bytes + [UInt8](".imported".utf8))
-        return [UInt8]("mv -T ".utf8) + container + [UInt8](" ".utf8) + aside
-            + [UInt8](" && mv -T ".utf8) + replaced + [UInt8](" ".utf8) + container
-    }
-
-    var members: JSONMembers {
-        let object = { (path: [UInt8]) in ["path": ExactName(path)] as JSONMembers }
-        return [
-            "kept": report.keptPaths.map(object), "problem": problem,
-            "recovery": report.outcome.rawValue, "replaced": report.replacedPath.map(object),
-        ]
     }
 }

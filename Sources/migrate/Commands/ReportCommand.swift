@@ -76,9 +76,7 @@ struct ReportCommand: Command {
             ?? ""
     }
 
-    func subject(of error: any Error) -> String {
-        error.isOfOutput ? page.map { PrintableText.escaping($0.bytes) } ?? subject : subject
-    }
+    var outputSubject: String { page.map { PrintableText.escaping($0) } ?? subject }
 
     func check() throws(UsageError) {
         guard results == nil else {
@@ -124,7 +122,12 @@ struct ReportCommand: Command {
         if let archive {
             page = try await self.page(about: archive, on: console)
         } else if let shown {
-            page = try await self.page(about: shown, on: console)
+            page = try await ReportPage(
+                about: MigrationDataContainer(atPath: shown),
+                at: shown,
+                includesCaches: includesCaches,
+                by: common.host(on: console)
+            )
         } else {
             page = ReportPage(title: subject, facts: [], tree: nil)
         }
@@ -160,32 +163,6 @@ struct ReportCommand: Command {
         )
         page.comparedWith = container.map { PrintableText.escaping($0.bytes) }
         return page
-    }
-
-    private func page(about path: BytePath, on console: Console) async throws -> ReportPage {
-        let container = try MigrationDataContainer(atPath: path)
-        let tree = Monitor(ReportTree())
-        let counts = Monitor((moved: ArchiveTotals(), omitted: ArchiveTotals()))
-        try await common.host(on: console).list(container, includesCaches: includesCaches) {
-            entry,
-            reason in
-            tree.withLock { $0.add(entry, state: reason == nil ? nil : .omitted) }
-            counts.withLock { counts in
-                if reason == nil { counts.moved.count(entry) } else { counts.omitted.count(entry) }
-            }
-        }
-        let (moved, omitted) = counts.withLock { $0 }
-        let name = PrintableText.escaping(path)
-        let app = container.exportedIdentifier.map { PrintableText.escaping($0) } ?? "unknown"
-        return ReportPage(
-            title: name,
-            facts: [
-                ("container", name), ("app", app),
-                ("platform", PrintableText.escaping(container.platform.rawValue)),
-                ("to export", "\(TotalsText(moved))"), ("left out", "\(TotalsText(omitted))"),
-            ],
-            tree: tree.withLock { $0 }
-        )
     }
 
     private func sumUp(_ results: BytePath, on console: Console) throws {

@@ -27,10 +27,7 @@ struct SendCommand: ExportingCommand {
     }
 
     static var flags: [Flag<Self>] {
-        Flag.container(
-            help: "The container: a directory or an .xcappdata bundle.",
-            to: \.container
-        )
+        Flag.container(to: \.container)
         ContentFlags.flagsOfWriting.map { $0.included(at: \.content) }
         EncryptionFlags.refused(
             because:
@@ -131,7 +128,7 @@ struct SendCommand: ExportingCommand {
         }
         let transfer = TransferAnswer(received, from: remote)
         try conclude(
-            ExportAnswer(archive, report: report, transfer: transfer),
+            ExportAnswer(archive, report: report, transfer: transfer, .ofFlags),
             isSkipped: received.isUnchanged,
             in: context
         )
@@ -148,41 +145,5 @@ extension ValueReader where Value == RemotePlace? {
             }
             return place
         }
-    }
-}
-
-// MARK: - Answer
-
-/// The part of an export's answer about the other host.
-struct TransferAnswer: Encodable, Sendable {
-    private let `import`: ReceiveAnswer.Import?
-    private let isUnchanged: Bool
-    private let offeredBytes: UInt64
-    private let printed: [String]
-
-    init(_ received: ReceiveAnswer, from remote: RemoteArchive) {
-        `import` = received.import
-        isUnchanged = received.isUnchanged
-        offeredBytes = remote.offeredBytes
-        printed = remote.printedLines
-    }
-
-    /// Lines for a person about bytes that were not sent: `resumedBytes` of the pieces on the other
-    /// host were right.
-    func resumption(_ resumedBytes: UInt64) -> String {
-        if isUnchanged { return "unchanged: the other host has this archive\n" }
-        if offeredBytes == 0 { return "" }
-        let (kept, offered) = (ByteCount(resumedBytes), ByteCount(offeredBytes))
-        if resumedBytes == offeredBytes { return "resumed behind \(kept) that were sent before\n" }
-        return resumedBytes == 0
-            ? "the container is not as it was: sent anew, though \(offered) were sent before\n"
-            : "the container is not as it was: resumed behind \(kept) of \(offered) that were sent "
-                + "before\n"
-    }
-
-    /// Lines for a person about the archive on the other host.
-    var text: String {
-        let lines = printed.map { "    \(PrintableText.escaping($0))\n" }.joined()
-        return (`import`?.text ?? "") + (lines.isEmpty ? "" : "the other host printed:\n" + lines)
     }
 }

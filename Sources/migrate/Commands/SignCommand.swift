@@ -46,9 +46,7 @@ struct SignCommand: Command {
 
     var subject: String { archive.sourceText }
 
-    func subject(of error: any Error) -> String {
-        error.isOfOutput ? PrintableText.escaping(signaturePath) : subject
-    }
+    var outputSubject: String { PrintableText.escaping(signaturePath) }
 
     func run(in context: CommandContext) async throws -> ExitCode {
         let source = try archive.source(on: context.console, keys: keys)

@@ -1,4 +1,3 @@
-internal import Foundation
 internal import MigrationArchive
 internal import MigrationCore
 internal import MigrationReports

@@ -37,10 +37,6 @@ struct StoreCheckCommand: Command {
 
     var subject: String { PrintableText.escaping(store) }
 
-    func subject(of error: any Error) -> String {
-        (error as? StoreMigrationError).map { PrintableText.escaping($0.path) } ?? subject
-    }
-
     func run(in context: CommandContext) async throws -> ExitCode {
         let url = try store.storeURL
         let goal = try schema.goal

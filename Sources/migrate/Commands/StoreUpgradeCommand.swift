@@ -1,4 +1,3 @@
-internal import Foundation
 internal import MigrationArchive
 internal import MigrationCore
 internal import MigrationReports
@@ -37,10 +36,6 @@ struct StoreUpgradeCommand: Command {
     ]
 
     var subject: String { PrintableText.escaping(store) }
-
-    func subject(of error: any Error) -> String {
-        (error as? StoreMigrationError).map { PrintableText.escaping($0.path) } ?? subject
-    }
 
     func run(in context: CommandContext) async throws -> ExitCode {
         let answer = try await answer(on: context.console)

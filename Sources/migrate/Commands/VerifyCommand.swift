@@ -57,9 +57,9 @@ struct VerifyCommand: Command {
                 try await source.verify(scope, externalLinks: externalLinks, progress: progress)
             }
         } catch let error as ArchiveError where ExitCode(error.code) == .badArchive {
-            var answer = UnsoundAnswer(archive: archive, checked: scope)
             // A path that can't be opened again was a stream, or fails here with the same error.
-            if !archive.isStream { answer.lost = try? await source.losses() }
+            let lost = archive.isStream ? nil : try? await source.losses()
+            let answer = UnsoundAnswer(archive, checked: scope, lost: lost, .ofFlags)
             // What is lost is part of the error, and is printed by --quiet too.
             try console.output.write(answer, inJSON: common.answersInJSON)
             throw error
@@ -76,24 +76,5 @@ struct VerifyCommand: Command {
         )
         try common.answer(with: answer, on: console)
         return .success
-    }
-}
-
-// MARK: - Answers
-
-/// The answer of `migrate verify` about an archive that is not sound; the error says why.
-private struct UnsoundAnswer: Answer, JSONObject {
-    let archive: ArchiveName
-    let checked: VerificationScope
-
-    /// The entries that can't be read.
-    var lost: OmissionList?
-
-    var schema: String { "migrate/verify/1" }
-
-    var text: String { lost.map { OmissionLines(title: "lost", omissions: $0).text } ?? "" }
-
-    var members: JSONMembers {
-        ["archive": archive.exact, "checked": checked, "lost": lost, "sound": false]
     }
 }

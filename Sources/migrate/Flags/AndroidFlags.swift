@@ -132,11 +132,8 @@ extension Argument {
 extension ValueReader where Value == AppIdentity {
     /// An app on iOS, as `TEAM.bundle`.
     static var appIdentity: Self {
-        ValueReader<String>.text.map { (text) throws(ValueError) in
-            guard let app = AppIdentity(text) else {
-                throw .invalid("is not of the form TEAM.bundle")
-            }
-            return app
+        ValueReader<String>.text.compactMap(or: "is not of the form TEAM.bundle") {
+            AppIdentity($0)
         }
     }
 }

@@ -6,7 +6,7 @@ internal import MigrationSystem
 /// The flags that several commands declare alike, each with the property that it sets.
 extension Flag {
     static func container(
-        help: String,
+        help: String = "The container: a directory or an .xcappdata bundle.",
         to path: Property<Owner, BytePath>
     ) -> Flag {
         Flag("container", short: "c", value: "dir", as: .directory, to: path)
@@ -15,11 +15,10 @@ extension Flag {
             .about(.container)
     }
 
-    static func bundleIdentifier(
-        help: String,
-        to path: Property<Owner, String?>
-    ) -> Flag {
-        Flag("bundle-id", value: "id", as: .text, to: path).help(help).about(.container)
+    static func bundleIdentifier(to path: Property<Owner, String?>) -> Flag {
+        Flag("bundle-id", value: "id", as: .text, to: path)
+            .help("The app's bundle identifier, if the container does not name it.")
+            .about(.container)
     }
 
     static func claimedIdentifier(
@@ -170,11 +169,8 @@ extension Flag where Owner: CommandOfOptions {
 extension ValueReader where Value == Fingerprint {
     /// A fingerprint in hexadecimal digits.
     fileprivate static var fingerprint: Self {
-        ValueReader<String>.text.map { (text) throws(ValueError) in
-            guard let fingerprint = Fingerprint(text) else {
-                throw .invalid("is not a fingerprint of 64 hexadecimal digits")
-            }
-            return fingerprint
+        ValueReader<String>.text.compactMap(or: "is not a fingerprint of 64 hexadecimal digits") {
+            Fingerprint($0)
         }
     }
 }

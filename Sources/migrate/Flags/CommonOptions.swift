@@ -43,7 +43,7 @@ struct CommonOptions: Sendable {
         on console: Console,
         _ operation: (Progress?) async throws -> Result
     ) async throws -> Result {
-        try await ProgressDisplay.showing(isQuiet ? .none : progress, on: console, operation)
+        try await ProgressDisplay.showing(isQuiet ? .none : progress, on: console.errors, operation)
     }
 
     /// Writes an answer, unless the command is quiet.

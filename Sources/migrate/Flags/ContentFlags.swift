@@ -16,10 +16,7 @@ struct ContentFlags: FlagGroup {
 
     static var flags: [Flag<Self>] {
         ofWholeContainers.map { $0.excluding(ExtensionFlags.executable) }
-        Flag.bundleIdentifier(
-            help: "The app's bundle identifier, if the container does not name it.",
-            to: \.bundleIdentifier
-        )
+        Flag.bundleIdentifier(to: \.bundleIdentifier)
         Flag.claimedIdentifier(
             help: "Name this app in the archive, in place of the container's own.",
             to: \.exportOptions.bundleIdentifier

@@ -10,31 +10,10 @@ struct ExtensionFlags: FlagGroup {
     /// The extension's program, an absolute path; `nil` if no extension takes part.
     private(set) var executable: String?
 
-    /// The property list of its entitlements; `nil` means the one beside the program.
-    private(set) var entitlements: String?
+    private var settings = MigrationExtension.executable(at: URL(filePath: "/"))
 
-    /// The directories of the app groups, by identifier.
-    private(set) var groups: [String: String] = [:]
-
-    /// The files and directories outside the container that the extension may use.
-    private(set) var grants: [GrantedResource] = []
-
-    /// The app groups that are left out on purpose.
-    private(set) var omittedGroups: Set<String> = []
-
-    /// The time without progress after which it is stopped; `nil` means the library's default.
-    private(set) var hangTimeout: Duration?
-
-    /// The time that it gets to end after it was cancelled; `nil` means the library's default.
-    private(set) var gracePeriod: Duration?
-
-    /// The limit of its temporary files in bytes; `nil` means the library's default.
-    private(set) var temporarySpace: UInt64?
-
-    /// The limit of its memory in bytes; `nil` means the library's default.
-    private(set) var memoryLimit: UInt64?
-
-    private(set) var confinement = MigrationExtension.ConfinementPolicy.whereAvailable
+    /// The extension on the given terms; `nil` if no extension takes part.
+    var appExtension: MigrationExtension? { executable == nil ? nil : settings }
 
     static let topic: FlagTopic? = .extension
 
@@ -42,13 +21,18 @@ struct ExtensionFlags: FlagGroup {
         "extension",
         value: "path",
         as: .textPath,
-        effect: { (terms, path) throws(ValueError) in terms.executable = try absolute(path) }
+        // The first of the flags, so that no other term is set yet.
+        effect: { (terms, path) throws(ValueError) in
+            let path = try absolute(path)
+            terms.executable = path
+            terms.settings = .executable(at: URL(filePath: path))
+        }
     )
     .help("The app's extension.")
 
     private static let requireSandbox = Flag<Self>(
         "require-sandbox",
-        sets: \.confinement,
+        sets: \.settings.confinement,
         to: .required
     )
     .help("Run the extension only if the system can confine it.")
@@ -69,7 +53,7 @@ struct ExtensionFlags: FlagGroup {
             value: "file",
             as: .textPath,
             effect: { (terms, path) throws(ValueError) in
-                terms.entitlements = try absolute(path)
+                terms.settings.entitlements = URL(filePath: try absolute(path))
             }
         )
         .help(
@@ -82,25 +66,25 @@ struct ExtensionFlags: FlagGroup {
             value: "id",
             as: .text,
             isRepeatable: true,
-            effect: { terms, group in terms.omittedGroups.insert(group) }
+            effect: { terms, group in terms.settings.omittedGroups.insert(group) }
         )
         .help("Leave out the data of an app group on purpose; may be repeated.")
         grant
-        Flag("hang-timeout", value: "s", as: .seconds, to: \.hangTimeout)
+        Flag("hang-timeout", value: "s", as: .seconds, to: \.settings.hangTimeout)
             .help("Stop the extension after this many seconds without progress; 30 by default.")
-        Flag("grace-period", value: "s", as: .seconds, to: \.gracePeriod)
+        Flag("grace-period", value: "s", as: .seconds, to: \.settings.gracePeriod)
             .help("Give a cancelled extension this many seconds to end; 5 by default.")
-        Flag("temporary-space", value: "size", as: .byteCount, to: \.temporarySpace)
+        Flag("temporary-space", value: "size", as: .byteCount, to: \.settings.temporarySpace)
             .help(
                 "Stop the extension when its temporary files exceed this size (K, M, G: powers of "
                     + "1024); 1G by default."
             )
-        Flag("memory-limit", value: "size", as: .byteCount, to: \.memoryLimit)
+        Flag("memory-limit", value: "size", as: .byteCount, to: \.settings.memoryLimit)
             .help(
                 "Stop the extension when it uses more memory than this; by default 4G if a cgroup "
                     + "can be made, otherwise no limit."
             )
-        Flag("no-sandbox", sets: \.confinement, to: .none)
+        Flag("no-sandbox", sets: \.settings.confinement, to: .none)
             .help("Do not confine the extension.")
             .excluding(requireSandbox)
         requireSandbox
@@ -115,8 +99,10 @@ struct ExtensionFlags: FlagGroup {
         guard let path = String(validating: group.value, as: UTF8.self), !path.isEmpty else {
             throw .malformed
         }
-        guard terms.groups[group.name] == nil else { throw group.repetition(of: "group") }
-        terms.groups[group.name] = try absolute(path)
+        guard terms.settings.applicationGroups[group.name] == nil else {
+            throw group.repetition(of: "group")
+        }
+        terms.settings.applicationGroups[group.name] = URL(filePath: try absolute(path))
     }
     .help(
         "The directory of an app group that the entitlements declare; each declared group needs "
@@ -133,10 +119,10 @@ struct ExtensionFlags: FlagGroup {
         let isWritable = path.hasSuffix(":rw")
         if isWritable || path.hasSuffix(":ro") { path.removeLast(3) }
         guard !path.isEmpty else { throw .malformed }
-        guard !terms.grants.contains(where: { $0.name == grant.name }) else {
+        guard !terms.settings.grantedResources.contains(where: { $0.name == grant.name }) else {
             throw grant.repetition(of: "grant")
         }
-        terms.grants.append(
+        terms.settings.grantedResources.append(
             GrantedResource(
                 name: grant.name,
                 url: URL(filePath: try absolute(path)),
@@ -151,7 +137,8 @@ struct ExtensionFlags: FlagGroup {
 
     /// Checks that no app group is both included and left out.
     func check() throws(UsageError) {
-        guard let group = omittedGroups.intersection(groups.keys).min() else { return }
+        let groups = settings.omittedGroups.intersection(settings.applicationGroups.keys)
+        guard let group = groups.min() else { return }
         let quoted = UsageError.quoting([UInt8](group.utf8))
         throw UsageError("the app group \(quoted) is given by '--group' and by '--no-group'")
     }
@@ -183,22 +170,6 @@ extension ExtensionFlags {
         case export
         case `import`
         case preflight
-    }
-
-    /// The extension on these terms; `nil` if no extension takes part.
-    var appExtension: MigrationExtension? {
-        guard let executable else { return nil }
-        var appExtension = MigrationExtension.executable(at: URL(filePath: executable))
-        appExtension.entitlements = entitlements.map { URL(filePath: $0) }
-        appExtension.applicationGroups = groups.mapValues { URL(filePath: $0) }
-        appExtension.omittedGroups = omittedGroups
-        appExtension.grantedResources = grants
-        if let hangTimeout { appExtension.hangTimeout = hangTimeout }
-        if let gracePeriod { appExtension.gracePeriod = gracePeriod }
-        if let temporarySpace { appExtension.temporarySpace = temporarySpace }
-        if let memoryLimit { appExtension.memoryLimit = memoryLimit }
-        appExtension.confinement = confinement
-        return appExtension
     }
 
     /// The extension, whose output goes to `console` after a summary of its preflight, and whose session
@@ -300,36 +271,20 @@ enum DestinationOptions {
 
 // MARK: - The exporting app
 
-/// The flags that describe the exporting app if the archive does not.
-enum SourceFlags {
-    /// The flags that complete the source at `path`.
-    @FlagList<Owner>
-    static func flags<Owner>(
-        to path: Property<Owner, ImportSource>
-    ) -> [Flag<Owner>] {
-        Flag(
-            "source-app",
-            value: "id",
-            as: .text,
-            effect: { $0[keyPath: path].bundleIdentifier = $1 }
-        )
-        .help("The app that the data comes from; by default the one that the archive names.")
-        .about(.extension)
-        Flag(
-            "source-platform",
-            value: "p",
-            as: .platform,
-            effect: { $0[keyPath: path].platform = $1 }
-        )
-        .help(
-            "The platform that the data comes from; by default the one that the archive names."
-        )
-        .about(.extension)
-        Flag("source-store", value: "s", as: .text, effect: { $0[keyPath: path].store = .init($1) })
+extension ImportSource: FlagGroup {
+    static var topic: FlagTopic? { .extension }
+
+    /// The flags that describe the exporting app if the archive does not.
+    static var flags: [Flag<Self>] {
+        Flag("source-app", value: "id", as: .text, to: \.bundleIdentifier)
+            .help("The app that the data comes from; by default the one that the archive names.")
+        Flag("source-platform", value: "p", as: .platform, to: \.platform)
+            .help(
+                "The platform that the data comes from; by default the one that the archive names."
+            )
+        Flag("source-store", value: "s", as: .text, effect: { $0.store = .init($1) })
             .help("The store that the app comes from; by default the store of its platform.")
-            .about(.extension)
-        Flag("source-version", value: "v", as: .text, effect: { $0[keyPath: path].version = $1 })
+        Flag("source-version", value: "v", as: .text, to: \.version)
             .help("The version of the data's format; by default the one that the archive names.")
-            .about(.extension)
     }
 }

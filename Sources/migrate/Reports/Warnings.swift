@@ -53,7 +53,7 @@ extension Console {
 
     /// Warns about files of earlier imports that could not be removed.
     func logLeftovers(of report: ImportReport) {
-        for leftover in report.leftovers { log("migrate: warning: \(ErrorMessage(leftover))") }
+        report.leftovers.forEach(warn)
     }
 
     /// Warns of links that an import would refuse.
@@ -61,7 +61,8 @@ extension Console {
         let lines = Listing.lines(
             of: report.externalLinks,
             count: report.externalLinkCount,
-            others: "more such links"
+            others: "more such links",
+            .ofFlags
         ) { link in
             "\(link) leads out of the container: an import refuses it unless --external-links says "
                 + "otherwise"

@@ -29,6 +29,9 @@ struct Console: Sendable {
         try? errors.write(line + "\n")
     }
 
+    /// Prints a warning about `error`.
+    func warn(of error: any Error) { log("migrate: warning: \(ErrorMessage(error))") }
+
     /// Prints a line on standard error that is neither an error nor a warning, unless the console is quiet.
     func tell(_ line: String) {
         if !isQuiet { log(line) }

@@ -305,8 +305,28 @@ extension ErrorMessage.Hint {
     /// The advice for a remedy, for texts of the library of reports.
     static let advice: Advice = { remedy in ErrorMessage.Hint(remedy)?.advice }
 
+    /// What the reader of an answer can do next.
+    static let step: @Sendable (NextStep) -> String = { step in
+        switch step {
+        case .listAll: "--json lists"
+        case .nameApp: "name it with '--bundle-id'"
+        case .goBack: "'migrate recover' says how to go back"
+        case .showNotes: "'--notes' shows them"
+        case .chooseGroup: "--app-group"
+        case .keepGoing: "--keep-going archives the rest"
+        case .moveData(let source, let destination):
+            "migrate export --container \(source) --out - "
+                + "| migrate import - --replace --container \(destination)"
+        }
+    }
+
     /// What helps if an extension asks for the app that exported.
     static let ofSource = "give '--source-app', '--source-platform' and '--source-version'"
+}
+
+extension Wording {
+    /// The words for texts of the library of reports.
+    static let ofFlags = Wording(advice: ErrorMessage.Hint.advice, step: ErrorMessage.Hint.step)
 }
 
 extension Error {

@@ -55,7 +55,8 @@ struct AnswerTests {
                 ],
                 externalLinkCount: 1,
                 sessionReport: nil
-            )
+            ),
+            .ofFlags
         )
     }
 
@@ -108,10 +109,11 @@ struct AnswerTests {
             MigrationError(.outputFailed, leftover, path: "/data/.staging")
         ]
         let answer = ImportAnswer(
-            action: .import,
-            archive: ArchiveName("notes.tar.zst"),
-            destination: [UInt8]("/data/".utf8) + [0xE9],
-            report: report
+            .import,
+            of: ArchiveName("notes.tar.zst"),
+            into: [UInt8]("/data/".utf8) + [0xE9],
+            report,
+            .ofFlags
         )
         #expect(
             answer.text == """

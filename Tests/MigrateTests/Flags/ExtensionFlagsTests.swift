@@ -39,15 +39,15 @@ struct ExtensionFlagsTests {
         let here = FileManager.default.currentDirectoryPath
         let terms = export.content.appExtension
         #expect(terms.executable == here + "/x")
-        #expect(terms.entitlements == here + "/e.plist")
-        #expect(terms.groups == ["g": "/one", "h": here + "/two"])
-        #expect(terms.omittedGroups == ["i", "j"])
-        #expect(terms.appExtension?.omittedGroups == ["i", "j"])
-        #expect(terms.hangTimeout == .milliseconds(500))
-        #expect(terms.gracePeriod == .seconds(86_400))
-        #expect(terms.temporarySpace == 500 << 20)
-        #expect(terms.memoryLimit == 12_345)
-        #expect(terms.confinement == .required)
+        let hosted = try #require(terms.appExtension)
+        #expect(hosted.entitlements?.path == here + "/e.plist")
+        #expect(hosted.applicationGroups.mapValues(\.path) == ["g": "/one", "h": here + "/two"])
+        #expect(hosted.omittedGroups == ["i", "j"])
+        #expect(hosted.hangTimeout == .milliseconds(500))
+        #expect(hosted.gracePeriod == .seconds(86_400))
+        #expect(hosted.temporarySpace == 500 << 20)
+        #expect(hosted.memoryLimit == 12_345)
+        #expect(hosted.confinement == .required)
         #expect(export.content.exportOptions.platform == .iOS)
         #expect(export.content.exportOptions.destinationPlatform.rawValue == "visionOS")
         #expect(
@@ -237,7 +237,7 @@ struct ExtensionFlagsTests {
         ]
         let preflight = try command(words, as: PreflightCommand.self)
         #expect(preflight.appExtension.executable == "/x")
-        #expect(preflight.appExtension.gracePeriod == .seconds(1))
+        #expect(preflight.appExtension.appExtension?.gracePeriod == .seconds(1))
         #expect(preflight.rehearsesCancellation && preflight.common.answersInJSON)
         #expect(preflight.bundleIdentifier == "b")
     }

@@ -1,6 +1,7 @@
 import Foundation
 import MigrationArchive
 import MigrationHosting
+import MigrationReports
 import MigrationSystem
 import Testing
 
@@ -28,9 +29,22 @@ import Testing
         CommandCatalog.tree.commands.flatMap(\.flags).map { "--\($0.name)" }
     )
 
+    private static let steps: [NextStep] = [
+        .listAll, .nameApp, .goBack, .moveData(from: "a", into: "b"), .showNotes,
+        .chooseGroup, .keepGoing,
+    ]
+
+    @Test(arguments: steps)
+    func `words what can be done next by flags and commands that exist`(_ step: NextStep) throws {
+        check(ErrorMessage.Hint(flag: nil, advice: ErrorMessage.Hint.step(step)))
+    }
+
     @Test(arguments: remedies)
     func `names flags and commands that exist`(_ remedy: Remedy) throws {
-        let hint = try #require(ErrorMessage.Hint(remedy))
+        check(try #require(ErrorMessage.Hint(remedy)))
+    }
+
+    private func check(_ hint: ErrorMessage.Hint) {
         let words = hint.advice.split { " '|()=".contains($0) }.map(String.init)
         let named = words.filter { $0.hasPrefix("--") && !$0.hasPrefix("--long") }
         for flag in named { #expect(Self.flags.contains(flag), "\(hint.advice)") }

@@ -1,9 +1,8 @@
-internal import Foundation
-internal import MigrationReports
+package import Foundation
 internal import MigrationSystem
 
 /// The ways to show progress; `auto` depends on the terminal.
-enum ProgressMode: String, CaseIterable, Sendable {
+package enum ProgressMode: String, CaseIterable, Sendable {
     case auto, bar, plain, none
 
     /// The form of the display, which decides how often it is drawn.
@@ -36,7 +35,7 @@ enum ProgressMode: String, CaseIterable, Sendable {
 /// Shows the progress of an operation on standard error while it runs.
 ///
 /// A thread of its own reads the operation's `Progress`, so neither can delay the other.
-final class ProgressDisplay: Sendable {
+package final class ProgressDisplay: Sendable {
     private enum Phase {
         case drawing, ending, ended
     }
@@ -45,25 +44,25 @@ final class ProgressDisplay: Sendable {
     let progress = Progress(totalUnitCount: -1)
 
     private let style: ProgressMode.Style
-    private let console: Console
+    private let output: TextOutput
     private let phase = Monitor(Phase.ended)
     private let meter = Monitor(ProgressMeter(at: .now))
 
-    private init(_ style: ProgressMode.Style, on console: Console) {
+    private init(_ style: ProgressMode.Style, on output: TextOutput) {
         self.style = style
-        self.console = console
+        self.output = output
     }
 
-    /// Performs `operation` and displays its progress in the given mode.
-    static func showing<Result>(
+    /// Performs `operation` and displays its progress on `output` in the given mode.
+    package static func showing<Result>(
         _ mode: ProgressMode,
-        on console: Console,
+        on output: TextOutput,
         _ operation: (Progress?) async throws -> Result
     ) async throws -> Result {
         guard let style = mode.style(onTerminal: StandardStream.error.isTerminal) else {
             return try await operation(nil)
         }
-        let display = ProgressDisplay(style, on: console)
+        let display = ProgressDisplay(style, on: output)
         display.start()
         defer { display.stop() }
         return try await operation(display.progress)
@@ -89,7 +88,7 @@ final class ProgressDisplay: Sendable {
         phase.withLock { if $0 == .drawing { $0 = .ending } }
         phase.wait { $0 == .ended ? () : nil }
         // Progress is best effort: standard error may be closed.
-        if style == .bar { try? console.errors.showLastLine("") }
+        if style == .bar { try? output.showLastLine("") }
     }
 
     private func draw() {
@@ -100,13 +99,11 @@ final class ProgressDisplay: Sendable {
                 at: .now
             )
         }
+        // Progress is best effort: standard error may be closed.
         switch style {
         case .bar:
-            let columns = StandardStream.error.columns ?? 80
-            // Progress is best effort: standard error may be closed.
-            try? console.errors.showLastLine(line.bar(columns: columns))
-        case .lines:
-            console.log("migrate: \(line.plain)")
+            try? output.showLastLine(line.bar(columns: StandardStream.error.columns ?? 80))
+        case .lines: try? output.write("migrate: \(line.plain)\n")
         }
     }
 }

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import migrate
+@testable import MigrationReports
 
 struct ProgressLineTests {
     private let line = ProgressLine(

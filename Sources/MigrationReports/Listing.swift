@@ -1,29 +1,31 @@
 internal import MigrationArchive
 internal import MigrationCore
 internal import MigrationHosting
-internal import MigrationReports
 internal import MigrationSystem
 
 /// A list whose first items are shown.
-enum Listing {
+package enum Listing {
     /// The lines of the first ten items, and a line that counts the others.
     ///
     /// - Parameters:
     ///   - items: The items that the JSON answer lists.
     ///   - count: The number of all items, which may be greater.
     ///   - others: The words after the number of items without a line.
+    ///   - wording: How the program says how to read all of them.
     ///   - line: The line of an item.
     /// - Returns: The lines, without line feeds.
-    static func lines<Item>(
+    package static func lines<Item>(
         of items: [Item],
         count: Int,
         others: String,
+        _ wording: Wording,
         line: (Item) -> String
     ) -> [String] {
         let shown = items.prefix(10).map(line)
         guard count > shown.count else { return shown }
-        let list = items.count < count ? "the first \(GroupedCount(items.count))" : "them"
-        let rest = "\(GroupedCount(count - shown.count)) \(others) (--json lists \(list))"
+        let listed = items.count < count ? "the first \(GroupedCount(items.count))" : "them"
+        let way = "\(wording.step(.listAll)) \(listed)"
+        let rest = "\(GroupedCount(count - shown.count)) \(others) (\(way))"
         return shown + ["… and \(rest)"]
     }
 
@@ -32,9 +34,11 @@ enum Listing {
         of items: [Item],
         count: Int,
         others: String = "more",
+        _ wording: Wording,
         line: (Item) -> String
     ) -> String {
-        lines(of: items, count: count, others: others, line: line).map { "\($0)\n" }.joined()
+        lines(of: items, count: count, others: others, wording, line: line).map { "\($0)\n" }
+            .joined()
     }
 }
 
@@ -44,21 +48,19 @@ struct OmissionLines: Sendable {
     let title: String
 
     let omissions: OmissionList
+    let wording: Wording
 
     var text: String {
-        Listing.text(of: omissions.items, count: omissions.count) { omission in
-            "\(title): \(omission.path) (\(omission.remark(ErrorMessage.Hint.advice)))"
+        Listing.text(of: omissions.items, count: omissions.count, wording) { omission in
+            "\(title): \(omission.path) (\(omission.remark(wording.advice)))"
         }
     }
 }
 
 /// The files that an extension did not append, in a bounded number of lines.
 struct LeftBehindLines: Sendable {
-    private let leftBehind: LeftBehind
-
-    init(_ leftBehind: LeftBehind) {
-        self.leftBehind = leftBehind
-    }
+    let leftBehind: LeftBehind
+    let wording: Wording
 
     var text: String {
         // Data that the app may need comes before caches.
@@ -69,6 +71,7 @@ struct LeftBehindLines: Sendable {
             of: items,
             count: leftBehind.count,
             others: "more left behind",
+            wording,
             line: Self.line
         )
     }
