@@ -1,4 +1,3 @@
-internal import MigrationArchive
 internal import MigrationSystem
 
 /// A command line that can't be understood.

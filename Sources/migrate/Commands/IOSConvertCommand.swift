@@ -1,5 +1,4 @@
 internal import IPhoneBackups
-internal import MigrationArchive
 internal import MigrationCore
 internal import MigrationReports
 internal import MigrationSystem

@@ -1,4 +1,3 @@
-internal import MigrationArchive
 internal import MigrationCore
 internal import MigrationReports
 internal import MigrationSystem

@@ -1,5 +1,3 @@
-internal import AndroidMigration
-internal import MigrationArchive
 internal import MigrationCore
 internal import MigrationSystem
 

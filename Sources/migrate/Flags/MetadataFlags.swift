@@ -1,4 +1,3 @@
-internal import MigrationArchive
 internal import MigrationCore
 
 /// The flags that ask for extra metadata in an archive.

@@ -1,5 +1,4 @@
 internal import Foundation
-internal import MigrationArchive
 internal import MigrationReports
 internal import MigrationSystem
 internal import StoreMigration
