@@ -506,7 +506,9 @@ enum ArchiveFormat {
     /// A tar file of another program.
     case plainTar
 
-    /// Looks at the start of `input`; if that is no archive, damage of an encrypted file is reported first.
+    /// Looks at the start of `input`.
+    ///
+    /// Damage of an encrypted file is reported before anything that its content says.
     static func authenticated(in input: ArchiveInput) throws -> ArchiveFormat {
         do {
             return try detect(in: input)

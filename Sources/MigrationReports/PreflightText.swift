@@ -1,4 +1,4 @@
-package import MigrationCore
+internal import MigrationCore
 package import MigrationHosting
 package import MigrationSystem
 

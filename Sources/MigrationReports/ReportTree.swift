@@ -221,23 +221,8 @@ extension ReportTree {
                 )
             )
         }
-        let seen = children.reduce(into: ReportAmount()) { amount, child in
-            amount.bytes.addSaturating(child.bytes)
-            amount.files += child.files
-        }
         let facts = directories[Int(directory)]
-        if facts.files > seen.files {
-            children.append(
-                ReportNode(
-                    name: GroupedCount(facts.files - seen.files)
-                        .of("smaller file", "smaller files"),
-                    bytes: facts.bytes - seen.bytes,
-                    files: facts.files - seen.files,
-                    type: .folded,
-                    state: nil
-                )
-            )
-        }
+        if let rest = Self.rest(of: facts, beside: children) { children.append(rest) }
         var whole = ReportNode(
             name: PrintableText.escaping(names.name(of: directory)),
             bytes: facts.bytes,
@@ -248,6 +233,23 @@ extension ReportTree {
         whole.omitted = facts.omitted
         whole.children = children.sorted { ($0.bytes, $1.name) > ($1.bytes, $0.name) }
         return whole
+    }
+
+    /// The files of a directory that are too small to be shown by name.
+    private static func rest(of facts: Directory, beside shown: [ReportNode]) -> ReportNode? {
+        let seen = shown.reduce(into: ReportAmount()) { amount, child in
+            amount.bytes.addSaturating(child.bytes)
+            amount.files += child.files
+        }
+        guard facts.files > seen.files else { return nil }
+        let count = facts.files - seen.files
+        return ReportNode(
+            name: GroupedCount(count).of("smaller file", "smaller files"),
+            bytes: facts.bytes - seen.bytes,
+            files: count,
+            type: .folded,
+            state: nil
+        )
     }
 }
 

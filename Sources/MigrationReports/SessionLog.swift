@@ -1,6 +1,6 @@
 internal import AndroidMigration
 internal import Foundation
-package import MigrationCore
+internal import MigrationCore
 package import MigrationHosting
 internal import MigrationSystem
 

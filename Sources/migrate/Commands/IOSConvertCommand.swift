@@ -110,32 +110,7 @@ struct IOSConvertCommand: Command {
 
     func run(in context: CommandContext) async throws -> ExitCode {
         let console = context.console
-        var reading = access.options(on: console)
-        reading.allowsUnfinished = allowsUnfinished
-        var imported: ImportReport?
-        let report: ContainerReport
-        if let container, !isDryRun {
-            (report, imported) = try await IPhoneBackupOperations.restore(
-                domain,
-                in: backup,
-                reading: reading,
-                options: options,
-                into: MigrationDataContainer(atPath: container, bundleIdentifier: nil),
-                importing: importing,
-                by: MigrationHost()
-            )
-        } else {
-            let destination =
-                try isDryRun
-                ? nil : output?.destination(replacesExisting: common.replacesExisting, on: console)
-            report = try await IPhoneBackupOperations.convert(
-                domain,
-                in: backup,
-                reading: reading,
-                options: options,
-                to: destination
-            )
-        }
+        let (report, imported) = try await convert(on: console)
         for warning in report.warnings { console.log("migrate: warning: \(warning)") }
         let answer = IOSConvertAnswer(
             report,
@@ -150,5 +125,32 @@ struct IOSConvertCommand: Command {
         try stream.write(answer, inJSON: common.answersInJSON)
         guard report.lost.count > 0 else { return .success }
         return options.keepsGoing ? .failure : .badArchive
+    }
+
+    private func convert(on console: Console) async throws -> (ContainerReport, ImportReport?) {
+        var reading = access.options(on: console)
+        reading.allowsUnfinished = allowsUnfinished
+        if let container, !isDryRun {
+            return try await IPhoneBackupOperations.restore(
+                domain,
+                in: backup,
+                reading: reading,
+                options: options,
+                into: MigrationDataContainer(atPath: container, bundleIdentifier: nil),
+                importing: importing,
+                by: MigrationHost()
+            )
+        }
+        let destination =
+            try isDryRun
+            ? nil : output?.destination(replacesExisting: common.replacesExisting, on: console)
+        let report = try await IPhoneBackupOperations.convert(
+            domain,
+            in: backup,
+            reading: reading,
+            options: options,
+            to: destination
+        )
+        return (report, nil)
     }
 }
