@@ -36,7 +36,9 @@ struct FullDiskTests {
             staging=small/.live.migration-staging
             {
                 head -c \(part) archive
-                n=0; until [ -e $staging ] || [ $n -gt 2000 ]; do sleep 0.01; n=$((n+1)); done
+                n=0; until [ -n "$(find $staging -name a-hole 2>/dev/null)" ] || [ $n -gt 2000 ]; do
+                    sleep 0.01; n=$((n+1))
+                done
                 \(filling)
                 tail -c +$((\(part) + 1)) archive
             } | $migrate import - --container small/live --replace; echo $?
