@@ -250,7 +250,7 @@ extension ContainerRecovery {
             problem = error
         }
         do throws(SystemError) {
-            let kept = try Discarding(lock: lock).run().map(\.bytes)
+            let kept = try BookkeepingRemoval(lock: lock).run().map(\.bytes)
             return RecoveryReport(outcome: .discarded, problem: problem, keptPaths: kept)
         } catch {
             let message = "the rest of an interrupted import can't be given up"
@@ -278,7 +278,7 @@ extension RecoveryReport {
 }
 
 /// Gives up the bookkeeping of imports in a container, and keeps all data.
-private struct Discarding {
+private struct BookkeepingRemoval {
     let lock: ContainerLock
 
     private var path: BytePath { lock.path }

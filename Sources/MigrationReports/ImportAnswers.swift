@@ -223,7 +223,7 @@ package struct RecoverAnswer: Answer, JSONObject {
     }
 
     private func commandOfWayBack(to replaced: [UInt8]) -> String {
-        let quoted = { PrintableText.escaping(RemotePlace.quoting($0)) }
+        let quoted = { PrintableText.escaping(SSHLocation.quoting($0)) }
         let here = quoted(container.bytes)
         // A mount point can't be renamed.
         guard report.isRenamable else {

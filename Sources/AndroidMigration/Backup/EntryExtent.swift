@@ -32,7 +32,7 @@ enum EntryExtent {
 extension BackupReader {
     /// The headers inside an entry's content that form a chain: each lies at the end of the entry
     /// before it, or inside it if that entry is too short.
-    private struct Inside {
+    private struct ChainedHeaders {
         let first: BackupEntry
         let start: UInt64
         let count: Int
@@ -114,7 +114,7 @@ extension BackupReader {
         return next.isZero ? try holdsOnlyZeros(from: end) : isPlausible(next)
     }
 
-    private func unclear(_ entry: BackupEntry, _ inside: Inside) -> AndroidMigrationError {
+    private func unclear(_ entry: BackupEntry, _ inside: ChainedHeaders) -> AndroidMigrationError {
         let name = PrintableText.escaping(entry.path)
         let other = PrintableText.escaping(inside.first.path)
         return AndroidMigrationError(
@@ -136,7 +136,7 @@ extension BackupReader {
         _ entry: BackupEntry,
         upTo end: UInt64,
         fits: Bool
-    ) throws -> Inside? {
+    ) throws -> ChainedHeaders? {
         try headersInside.cover(from: entry.contentOffset, to: end, of: stream.size) { offset in
             if offset & 0xFFFFF < Self.blockSize { try cancellation() }
             return try headerInside(at: offset).map {
@@ -151,7 +151,7 @@ extension BackupReader {
             }
             foundHeadersInside = true
             let chainEnd = headersInside.chainEnd(at: index)
-            let inside = Inside(
+            let inside = ChainedHeaders(
                 first: first,
                 start: start,
                 count: headersInside.index(from: min(end, chainEnd)) - index,

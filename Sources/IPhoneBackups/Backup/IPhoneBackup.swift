@@ -58,17 +58,17 @@ package final class IPhoneBackup {
             remarks.append("Manifest.db-wal isn't read: what it says of newer files is not known")
         }
         warnings = remarks
-        let lock = Lock(properties, options: options)
+        let stored = StoredKeys(properties, options: options)
         switch try directory.openManifest() {
         case .list(let file):
-            filesAreEncrypted = lock.isEncrypted
-            keys = try filesAreEncrypted ? lock.open().keys : [:]
+            filesAreEncrypted = stored.isEncrypted
+            keys = try filesAreEncrypted ? stored.open().keys : [:]
             manifest = .list(try ManifestList(file, on: operation))
         case .database(let file):
             let isPlain = try Self.isDatabase(file)
-            let manifestKey = try lock.manifestKey()
-            filesAreEncrypted = isPlain ? lock.isEncrypted && manifestKey == nil : true
-            let opened = try filesAreEncrypted ? lock.open() : nil
+            let manifestKey = try stored.manifestKey()
+            filesAreEncrypted = isPlain ? stored.isEncrypted && manifestKey == nil : true
+            let opened = try filesAreEncrypted ? stored.open() : nil
             keys = opened?.keys ?? [:]
             let key = isPlain ? nil : try Self.open(manifestKey, with: keys)
             let database = try ManifestDatabase(ManifestFile(file, key: key), on: operation)
@@ -176,7 +176,7 @@ package final class IPhoneBackup {
 }
 
 /// The keybag and the wrapped key of an encrypted backup.
-private struct Lock {
+private struct StoredKeys {
     let isEncrypted: Bool
     private let keybag: [UInt8]?
     private let wrappedManifestKey: [UInt8]?

@@ -27,7 +27,7 @@ package final class RemoteArchive: Sendable {
     }
 
     /// The host, and the archive's path there.
-    package let place: RemotePlace
+    package let place: SSHLocation
 
     private let command: [UInt8]
     private let arguments: [[UInt8]]
@@ -42,7 +42,7 @@ package final class RemoteArchive: Sendable {
     ///   - arguments: The flags of `migrate receive`, with ``protocolVersion`` among them.
     ///   - options: Options of ssh, as its `-o` takes them.
     package init(
-        _ place: RemotePlace,
+        _ place: SSHLocation,
         command: [UInt8],
         arguments: [[UInt8]],
         options: [[UInt8]]
@@ -65,7 +65,7 @@ package final class RemoteArchive: Sendable {
     private var commandLine: [UInt8] {
         let words =
             [[UInt8]("receive".utf8)] + arguments + [[UInt8]("--".utf8), place.path.bytes]
-        return command + words.flatMap { [UInt8(ascii: " ")] + RemotePlace.quoting($0) }
+        return command + words.flatMap { [UInt8(ascii: " ")] + SSHLocation.quoting($0) }
     }
 }
 

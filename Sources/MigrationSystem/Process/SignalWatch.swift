@@ -14,7 +14,7 @@ package final class SignalWatch: Sendable {
     }
 
     /// The signal actions at the start of the process, for a program that replaces it.
-    private struct Inheritance: Sendable {
+    private struct InheritedSignals: Sendable {
         var mask = sigset_t()
         var actions: [Int32: sigaction] = [:]
     }
@@ -23,10 +23,10 @@ package final class SignalWatch: Sendable {
     package static let interruption = CancellationFlag()
 
     private let state = Monitor(State())
-    private let inheritance: Inheritance
+    private let inherited: InheritedSignals
 
-    private init(_ inheritance: Inheritance) {
-        self.inheritance = inheritance
+    private init(_ inherited: InheritedSignals) {
+        self.inherited = inherited
     }
 
     /// The signal that an interrupt from the terminal sends.
@@ -47,13 +47,13 @@ package final class SignalWatch: Sendable {
         for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
         _ = fcntl(ends[1], F_SETFL, O_NONBLOCK)
         signalPipe.store(ends[1], ordering: .sequentiallyConsistent)
-        var inheritance = Inheritance()
-        unsafe pthread_sigmask(SIG_BLOCK, nil, &inheritance.mask)
-        for number in ofWrites { inheritance.actions[number] = replaceAction(of: number, SIG_IGN) }
+        var inherited = InheritedSignals()
+        unsafe pthread_sigmask(SIG_BLOCK, nil, &inherited.mask)
+        for number in ofWrites { inherited.actions[number] = replaceAction(of: number, SIG_IGN) }
         for number in [SIGINT, SIGTERM, SIGHUP] where !isIgnored(number) {
-            inheritance.actions[number] = replaceAction(of: number, passOn)
+            inherited.actions[number] = replaceAction(of: number, passOn)
         }
-        let watch = SignalWatch(inheritance)
+        let watch = SignalWatch(inherited)
         let source = ends[0]
         do throws(SystemError) {
             try SystemThread.start(named: "migrate signals") {
@@ -89,20 +89,20 @@ package final class SignalWatch: Sendable {
     /// The signal actions at the start of the process, for a program that this process starts.
     package var inheritedSignals: ForegroundProcess.Signals {
         let defaults = Self.ofWrites.filter { number in
-            let handler = unsafe inheritance.actions[number]?.__sigaction_handler.sa_handler
+            let handler = unsafe inherited.actions[number]?.__sigaction_handler.sa_handler
             return unsafe unsafeBitCast(handler, to: Int.self)
                 == unsafeBitCast(SIG_DFL, to: Int.self)
         }
-        return ForegroundProcess.Signals(mask: inheritance.mask, defaults: defaults)
+        return ForegroundProcess.Signals(mask: inherited.mask, defaults: defaults)
     }
 
     /// Restores the signal actions of the start, for a program that replaces this one.
-    package func restoreInheritance() {
-        for (number, action) in inheritance.actions {
+    package func restoreInherited() {
+        for (number, action) in inherited.actions {
             var action = action
             unsafe sigaction(number, &action, nil)
         }
-        var mask = inheritance.mask
+        var mask = inherited.mask
         unsafe pthread_sigmask(SIG_SETMASK, &mask, nil)
         // A signal that came before now takes its original effect.
         let missed = firstSignal.load(ordering: .sequentiallyConsistent)

@@ -44,7 +44,7 @@ struct RunCommand: Command {
             if let record = try? container.importRecord() {
                 return try run(in: container, watching: record, context: context)
             }
-            context.signals?.restoreInheritance()
+            context.signals?.restoreInherited()
             try common.host(on: context.console).execute(commandLine, in: container)
         } catch let error as SystemError {
             throw ProgramStartError(commandLine: commandLine, cause: error)

@@ -6,7 +6,7 @@ internal import MigrationSystem
 /// `migrate send`: exports one container into an archive on another host.
 struct SendCommand: ExportingCommand {
     private(set) var container: BytePath = ""
-    private var place: RemotePlace?
+    private var place: SSHLocation?
     private(set) var content = ContentFlags()
     private var importContainer: BytePath?
     private var replacesData = false
@@ -134,11 +134,11 @@ struct SendCommand: ExportingCommand {
     }
 }
 
-extension ValueReader where Value == RemotePlace? {
+extension ValueReader where Value == SSHLocation? {
     /// The URL of an archive on another host.
     fileprivate static var remotePlace: Self {
         ValueReader<[UInt8]>.bytes.map { (url) throws(ValueError) in
-            guard let place = RemotePlace(url: url) else {
+            guard let place = SSHLocation(url: url) else {
                 throw .invalid("is not of the form ssh://[user@]host[:port]/path")
             }
             return place

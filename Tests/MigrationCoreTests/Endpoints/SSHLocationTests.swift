@@ -4,13 +4,13 @@ import Testing
 @testable import MigrationCore
 
 /// The name of an archive on another host.
-struct RemotePlaceTests {
+struct SSHLocationTests {
     private static let limits = [
         "-o", "ConnectTimeout=60", "-o", "ServerAliveInterval=15", "-o", "ServerAliveCountMax=4",
     ]
 
     private func words(_ url: String, options: [String] = []) -> [String]? {
-        RemotePlace(url: [UInt8](url.utf8))?
+        SSHLocation(url: [UInt8](url.utf8))?
             .words(
                 running: [UInt8]("command".utf8),
                 options: options.map { [UInt8]($0.utf8) }
@@ -18,7 +18,7 @@ struct RemotePlaceTests {
             .map { String(decoding: $0, as: UTF8.self) }
     }
 
-    private func path(_ url: String) -> [UInt8]? { RemotePlace(url: [UInt8](url.utf8))?.path.bytes }
+    private func path(_ url: String) -> [UInt8]? { SSHLocation(url: [UInt8](url.utf8))?.path.bytes }
 
     @Test(arguments: [
         ("ssh://host/a", ["--", "host", "command"]),
@@ -54,12 +54,12 @@ struct RemotePlaceTests {
         "ssh://host\n/a", "SSH://host/a", "",
     ])
     func `refuses what is no such name`(_ url: String) {
-        #expect(RemotePlace(url: [UInt8](url.utf8)) == nil)
+        #expect(SSHLocation(url: [UInt8](url.utf8)) == nil)
     }
 
     @Test func `quotes for a shell`() {
-        let quoted = RemotePlace.quoting([UInt8]("it's $(x)".utf8))
+        let quoted = SSHLocation.quoting([UInt8]("it's $(x)".utf8))
         #expect(String(decoding: quoted, as: UTF8.self) == #"'it'\''s $(x)'"#)
-        #expect(RemotePlace.quoting([]) == [UInt8]("''".utf8))
+        #expect(SSHLocation.quoting([]) == [UInt8]("''".utf8))
     }
 }

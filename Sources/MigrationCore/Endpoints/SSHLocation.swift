@@ -5,7 +5,7 @@ package import MigrationSystem
 ///
 /// The path is absolute; `/~/path` is relative to the directory in which the user's shell starts there. `%` and
 /// two digits stand for a byte (RFC 3986).
-package struct RemotePlace: Hashable, Sendable {
+package struct SSHLocation: Hashable, Sendable {
     /// The URL as it was given.
     package let url: [UInt8]
 
