@@ -119,6 +119,12 @@ extension AndroidMigrationError {
     }
 }
 
+extension AndroidMigrationError: CodedError {
+    package var underlying: (any Error)? { cause }
+    package var pathBytes: [UInt8]? { nil }
+    package var remedies: [Remedy] { remedy.map { [$0] } ?? [] }
+}
+
 extension AndroidMigrationError: CustomStringConvertible {
     /// The line, the failure and the system's message for the cause.
     public var description: String {

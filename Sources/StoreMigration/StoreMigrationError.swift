@@ -114,6 +114,11 @@ extension StoreMigrationError {
     }
 }
 
+extension StoreMigrationError: CodedError {
+    package var underlying: (any Error)? { cause }
+    package var pathBytes: [UInt8]? { [UInt8](path.utf8) }
+}
+
 extension StoreMigrationError: CustomStringConvertible {
     /// What is wrong, with the store's path and the system's words for the cause.
     public var description: String {

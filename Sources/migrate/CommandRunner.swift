@@ -163,8 +163,7 @@ extension CommandRunner {
         switch error {
         case let error as OutputError: error == .brokenPipe
         case let error as SystemError: error.isBrokenPipe
-        case let error as ArchiveError: error.cause?.isBrokenPipe ?? false
-        case let error as MigrationError: error.cause.map(isBrokenPipe) ?? false
+        case let error as any CodedError: error.underlying.map(isBrokenPipe) ?? false
         default: false
         }
     }

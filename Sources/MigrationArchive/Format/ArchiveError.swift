@@ -165,6 +165,12 @@ extension ArchiveError: CustomNSError {
     public var errorUserInfo: [String: Any] { [NSLocalizedDescriptionKey: description] }
 }
 
+extension ArchiveError: CodedError {
+    package var underlying: (any Error)? { cause }
+    package var pathBytes: [UInt8]? { entry?.bytes }
+    package var remedies: [Remedy] { remedy.map { [$0] } ?? [] }
+}
+
 extension ArchiveError: DescribedError {
     /// The problem, its place, and its cause.
     public var description: String {

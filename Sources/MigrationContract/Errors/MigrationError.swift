@@ -195,6 +195,12 @@ extension MigrationError: CustomNSError {
     public var errorUserInfo: [String: Any] { [NSLocalizedDescriptionKey: description] }
 }
 
+extension MigrationError: CodedError {
+    package var underlying: (any Error)? { cause }
+    package var pathBytes: [UInt8]? { bytePath?.bytes }
+    package var remedies: [Remedy] { remedy.map { [$0] } ?? [] }
+}
+
 extension MigrationError: LocalizedError {
     /// The description, which `localizedDescription` returns too.
     public var errorDescription: String? { description }

@@ -144,10 +144,7 @@ extension ErrorAnswer {
 
     private static func name(of error: any Error) -> String {
         switch error {
-        case let error as MigrationError: error.code.description
-        case let error as ArchiveError: error.code.description
-        case let error as AndroidMigrationError: error.code.description
-        case let error as StoreMigrationError: error.code.description
+        case let error as any CodedError: error.code.description
         case is UsageError: "usage"
         case is OutputError: "outputFailed"
         case is ProgramStartError: "commandNotStarted"
@@ -158,11 +155,7 @@ extension ErrorAnswer {
     }
 
     private static func path(of error: any Error) -> [UInt8]? {
-        switch error {
-        case let error as MigrationError: error.bytePath?.bytes ?? error.cause.flatMap(path)
-        case let error as ArchiveError: error.entry?.bytes
-        case let error as StoreMigrationError: [UInt8](error.path.utf8)
-        default: nil
-        }
+        guard let error = error as? any CodedError else { return nil }
+        return error.pathBytes ?? error.underlying.flatMap(path)
     }
 }

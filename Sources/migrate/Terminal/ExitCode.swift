@@ -90,8 +90,7 @@ extension ExitCode {
     private static func isOfTooFewFiles(_ error: any Error) -> Bool {
         switch error {
         case let error as SystemError: error.isOfTooFewFiles
-        case let error as ArchiveError: error.cause.map(isOfTooFewFiles) ?? false
-        case let error as MigrationError: error.cause.map(isOfTooFewFiles) ?? false
+        case let error as any CodedError: error.underlying.map(isOfTooFewFiles) ?? false
         default: false
         }
     }

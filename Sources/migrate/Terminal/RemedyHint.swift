@@ -9,23 +9,12 @@ internal import StoreMigration
 extension ErrorMessage.Hint {
     /// Makes the hint of what helps against `error` or its cause; `nil` if nothing is known to help.
     init?(for error: any Error) {
-        if let error = error as? StoreMigrationError {
-            let hints = error.remedies.compactMap { Self($0) }
-            guard let first = hints.first else { return nil }
+        guard let error = error as? any CodedError else { return nil }
+        let hints = error.remedies.compactMap { Self($0) }
+        if let first = hints.first {
             let advice = hints.map(\.advice).joined(separator: "; ")
             self.init(flag: first.flag, advice: advice)
-            return
-        }
-        let (remedy, cause): (Remedy?, (any Error)?) =
-            switch error {
-            case let error as MigrationError: (error.remedy, error.cause)
-            case let error as ArchiveError: (error.remedy, nil)
-            case let error as AndroidMigrationError: (error.remedy, nil)
-            default: (nil, nil)
-            }
-        if let remedy {
-            self.init(remedy)
-        } else if let cause {
+        } else if error.remedies.isEmpty, let cause = error.underlying {
             self.init(for: cause)
         } else {
             return nil
