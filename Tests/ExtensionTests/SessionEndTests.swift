@@ -55,7 +55,7 @@ struct SessionEndTests {
     @Test(arguments: Hosting.allCases)
     func `ends an import whose progress does not move`(_ hosting: Hosting) async throws {
         let stage = try Stage()
-        try await stage.makeArchive("sleep-on 3000")
+        try await stage.makeArchive("sleep-on 20000")
         var scripted = stage.scripted(hosting)
         scripted.hangTimeout = .milliseconds(300)
         try stage.destination.makeDirectory()
