@@ -76,6 +76,11 @@ struct XMLPropertyListTests {
         #expect(problem(of: text) != nil)
     }
 
+    @Test(arguments: ["<plist><true/>", "<plist><true/></plist>text", "<plist><true/></plist><a/>"])
+    func `refuses a whole value in a text that isn't XML`(_ text: String) {
+        #expect(problem(of: text) == "it is neither a binary list nor valid XML")
+    }
+
     @Test func `refuses entities, and names the line`() {
         let text = """
             <!DOCTYPE plist [
