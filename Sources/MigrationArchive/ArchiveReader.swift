@@ -151,9 +151,11 @@ public final class ArchiveReader: RestorableArchive {
     ///   archive is not sound, and of code `inputFailed` if it can't be read; `CancellationError`.
     public func next() throws -> ArchiveEntry? {
         try reportingFailure {
-            if let entry = firstEntry.take() { return entry }
-            let entry = try entries.next()
-            if entry == nil { try checkTotals() }
+            if firstEntry != nil, let entry = firstEntry.take() { return entry }
+            guard let entry = try entries.next() else {
+                try checkTotals()
+                return nil
+            }
             return entry
         }
     }

@@ -17,23 +17,35 @@ public struct ArchiveEntry: Hashable, Sendable {
         case hardLink(target: EntryPath)
     }
 
+    private struct Fields: Hashable, Sendable {
+        let path: EntryPath
+        let kind: Kind
+        let permissions: UInt16
+        let modificationTime: FileTime
+        let extendedAttributes: [ExtendedAttribute]
+        let owner: FileOwner?
+    }
+
+    /// Shared by copies, because an entry is copied more often than it is made.
+    private let fields: Shared<Fields>
+
     /// The path of the entry, relative to the root that was archived.
-    public let path: EntryPath
+    public var path: EntryPath { fields.value.path }
 
     /// The kind of the entry.
-    public let kind: Kind
+    public var kind: Kind { fields.value.kind }
 
     /// The permission bits, from 0 to 0o7777.
-    public let permissions: UInt16
+    public var permissions: UInt16 { fields.value.permissions }
 
     /// When the content was last changed.
-    public let modificationTime: FileTime
+    public var modificationTime: FileTime { fields.value.modificationTime }
 
     /// The extended attributes, in byte order of their names.
-    public let extendedAttributes: [ExtendedAttribute]
+    public var extendedAttributes: [ExtendedAttribute] { fields.value.extendedAttributes }
 
     /// The owner; `nil` where the archive holds none.
-    public let owner: FileOwner?
+    public var owner: FileOwner? { fields.value.owner }
 
     /// Makes an entry.
     ///
@@ -52,13 +64,28 @@ public struct ArchiveEntry: Hashable, Sendable {
         extendedAttributes: [ExtendedAttribute] = [],
         owner: FileOwner? = nil
     ) {
-        self.path = path
-        self.kind = kind
-        self.permissions = permissions
-        self.modificationTime = modificationTime
-        self.extendedAttributes = extendedAttributes
-        self.owner = owner
+        fields = Shared(
+            Fields(
+                path: path,
+                kind: kind,
+                permissions: permissions,
+                modificationTime: modificationTime,
+                extendedAttributes: extendedAttributes,
+                owner: owner
+            )
+        )
     }
+}
+
+/// A value that its copies share.
+private final class Shared<Value: Hashable & Sendable>: Hashable, Sendable {
+    let value: Value
+
+    init(_ value: Value) { self.value = value }
+
+    static func == (left: Shared, right: Shared) -> Bool { left.value == right.value }
+
+    func hash(into hasher: inout Hasher) { hasher.combine(value) }
 }
 
 extension ArchiveEntry {
