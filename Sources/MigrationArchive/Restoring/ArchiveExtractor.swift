@@ -407,11 +407,13 @@ extension ArchiveExtractor {
         guard let writers = tree.writers else { return false }
         var begun: SharedFile?
         return try archive.takeContent { offset, content in
-            let isWhole = UInt64(content.count) == file.entry.contentSize
-            if !isWhole, begun == nil { begun = try writers.begin(file) }
-            try writers.append(begun.map { .part(of: $0, at: offset) } ?? .whole(file), content)
             readContentBytes.addSaturating(UInt64(content.count))
-            if !isWhole { onProgress(archive.consumedBytes) }
+            if UInt64(content.count) == file.entry.contentSize {
+                return try writers.append(file, holding: content)
+            }
+            if begun == nil { begun = try writers.begin(file) }
+            if let begun { try writers.append(partOf: begun, at: offset, content) }
+            onProgress(archive.consumedBytes)
         }
     }
 

@@ -9,17 +9,13 @@ final class FileWriters {
     private let mode: NewFileMode
     private let operation: MigrationOperation
     private var batch = FileBatch()
-    /// The paths that were handed over last; some may not be made yet.
-    private var recent = RecentPaths()
-    /// The paths that were handed over before those.
-    private var older = RecentPaths()
-    private let pendingLimit: Int
+    private var pending: PendingPaths
 
     init(on operation: MigrationOperation, mode: NewFileMode) {
         self.mode = mode
         self.operation = operation
         let depth = 2 * operation.threadCount
-        pendingLimit = (depth + 1) * FileBatch.fileLimit
+        pending = PendingPaths(limit: (depth + 1) * FileBatch.fileLimit)
         step = OrderedStep(of: operation, depth: depth, sink: { _ in }) {
             { batch in try batch.make(mode, on: operation) }
         }
@@ -32,9 +28,18 @@ final class FileWriters {
         return SharedFile(file, writer)
     }
 
-    /// Does `work` with `content` soon; if it fails, a later call throws the error.
-    func append(_ work: FileBatch.Work, _ content: ContentSlice) throws {
-        if case .whole(let file) = work { try note(file) }
+    /// Makes a file with all of its content soon; if that fails, a later call throws the error.
+    func append(_ file: RestoredFile, holding content: ContentSlice) throws {
+        try note(file)
+        try append(.whole(file), content)
+    }
+
+    /// Writes a part of the content of a file, which begins at `offset`, soon.
+    func append(partOf file: SharedFile, at offset: UInt64, _ content: ContentSlice) throws {
+        try append(.part(of: file, at: offset), content)
+    }
+
+    private func append(_ work: consuming FileBatch.Work, _ content: ContentSlice) throws {
         if batch.isComplete(before: content) {
             try step.submit(batch)
             batch = FileBatch()
@@ -45,28 +50,20 @@ final class FileWriters {
     /// Records the path of a file; if a path occurs twice, the second file must fail.
     private func note(_ file: RestoredFile) throws {
         let hash = file.entry.path.randomHash
-        if mayStillMake(hash) { try settle() }
-        if recent.count == pendingLimit {
-            swap(&recent, &older)
-            recent.removeAll()
-        }
-        recent.insert(hash)
+        guard !pending.insert(hash) else { return }
+        try settle()
+        _ = pending.insert(hash)
     }
 
     /// Whether the file at `path` may not be made yet.
     func mayStillMake(_ path: ArraySlice<UInt8>) -> Bool {
-        mayStillMake(EntryPath.hash(of: path))
-    }
-
-    private func mayStillMake(_ hash: Int) -> Bool {
-        recent.contains(hash) || older.contains(hash)
+        pending.contains(EntryPath.hash(of: path))
     }
 
     /// Waits until every file is made that was handed over.
     func settle() throws {
         try step.settle()
-        recent.removeAll()
-        older.removeAll()
+        pending.removeAll()
         let rest = batch
         batch = FileBatch()
         try rest.make(mode, on: operation)
@@ -74,6 +71,34 @@ final class FileWriters {
 
     /// Ends the work; files that were not started are not made.
     func close() { step.abandon() }
+}
+
+/// The paths that were handed over last; the files at some of them may not be made yet.
+private struct PendingPaths {
+    private var recent = RecentPaths()
+    /// Those that were handed over before.
+    private var older = RecentPaths()
+    private let limit: Int
+
+    /// Remembers the last `limit` paths, and no more than twice as many.
+    init(limit: Int) { self.limit = limit }
+
+    /// Adds the path that has `hash`; returns whether it was not there yet.
+    mutating func insert(_ hash: Int) -> Bool {
+        if older.contains(hash) { return false }
+        if recent.count == limit, !recent.contains(hash) {
+            swap(&recent, &older)
+            recent.removeAll()
+        }
+        return recent.insert(hash)
+    }
+
+    func contains(_ hash: Int) -> Bool { recent.contains(hash) || older.contains(hash) }
+
+    mutating func removeAll() {
+        recent.removeAll()
+        older.removeAll()
+    }
 }
 
 /// Files and parts of files whose contents lie in one chunk of the tar stream, made together by one thread.
@@ -93,38 +118,52 @@ struct FileBatch: Sendable {
         }
     }
 
+    private struct Item {
+        let work: Work
+        /// Where its content lies in the chunk.
+        let range: Range<Int>
+    }
+
     /// Enough files that handing them over costs little compared with making them.
     static let fileLimit = 256
     /// Every directory of a batch is an open file.
     private static let directoryLimit = 16
 
-    private var works: [(work: Work, content: ContentSlice)] = []
-    /// How often the directory changes from one file to the next.
+    private var chunk: StreamChunk?
+    private var items: [Item] = []
+    /// The directory of the last file, and how often it changed from one file to the next.
+    private var directory: (any RestoredDirectory)?
     private var directoryCount = 0
 
     /// Whether the batch should be handed on before `content` is added.
     func isComplete(before content: ContentSlice) -> Bool {
-        guard let last = works.last else { return false }
-        return works.count >= Self.fileLimit || directoryCount >= Self.directoryLimit
-            || last.content.chunk !== content.chunk
+        guard let chunk else { return false }
+        return items.count >= Self.fileLimit || directoryCount >= Self.directoryLimit
+            || chunk !== content.chunk
     }
 
-    mutating func append(_ work: Work, _ content: ContentSlice) {
-        if works.last?.work.file.directory !== work.file.directory { directoryCount += 1 }
-        works.append((work, content))
+    mutating func append(_ work: consuming Work, _ content: ContentSlice) {
+        if directory !== work.file.directory {
+            directory = work.file.directory
+            directoryCount += 1
+        }
+        if chunk == nil { chunk = content.chunk }
+        items.append(Item(work: work, range: content.range))
     }
 
     /// Makes the files, one after another.
     func make(_ mode: NewFileMode, on operation: MigrationOperation) throws {
-        for (work, content) in works {
+        guard let chunk else { return }
+        for item in items {
             try operation.check()
+            let content = ContentSlice(chunk: chunk, range: item.range)
             do throws(SystemError) {
-                switch work {
+                switch item.work {
                 case .whole(let file): try file.make(mode, holding: content)
                 case .part(let shared, let offset): try shared.write(content, at: offset)
                 }
             } catch {
-                let file = work.file
+                let file = item.work.file
                 throw ArchiveError(error, restoring: file.entry.path).located(at: file.offset)
             }
         }
