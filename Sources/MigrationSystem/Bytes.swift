@@ -34,6 +34,7 @@ extension ArraySlice<UInt8> {
 
 extension Span<UInt8> {
     /// The sum of the bytes.
+    @inlinable
     package var sum: UInt64 {
         unsafe withUnsafeBytes { bytes in
             let everySecondByte: UInt64 = 0x00FF_00FF_00FF_00FF
@@ -70,6 +71,7 @@ extension Span<UInt8> {
     }
 
     /// How many bytes both begin with.
+    @inlinable
     package func commonPrefix(with other: Span<UInt8>) -> Int {
         let limit = Swift.min(count, other.count)
         return unsafe withUnsafeBytes { left in
@@ -91,19 +93,21 @@ extension Span<UInt8> {
     }
 
     /// The eight bytes from `start` on as a number that compares as they do; missing ones are zeros.
+    @inlinable
     package func orderedWord(from start: Int) -> UInt64 {
-        unsafe withUnsafeBytes { bytes in
-            guard start + 8 > bytes.count else {
-                return unsafe UInt64(
-                    bigEndian: bytes.loadUnaligned(fromByteOffset: start, as: UInt64.self)
-                )
-            }
-            var word: UInt64 = 0
-            for index in start..<start + 8 {
-                word = word << 8 | (index < bytes.count ? unsafe UInt64(bytes[index]) : 0)
-            }
-            return word
+        guard count - start >= 8 else { return orderedWord(ofLast: count - start) }
+        return unsafe withUnsafeBytes { bytes in
+            unsafe UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: start, as: UInt64.self))
         }
+    }
+
+    /// The last `rest` bytes, fewer than eight, as such a number.
+    @usableFromInline
+    package func orderedWord(ofLast rest: Int) -> UInt64 {
+        if rest <= 0 { return 0 }
+        if count >= 8 { return orderedWord(from: count - 8) << (8 * UInt64(8 - rest)) }
+        let word = (count - rest..<count).reduce(0) { $0 << 8 | UInt64(self[$1]) }
+        return word << (8 * UInt64(8 - rest))
     }
 
     /// Whether `other` holds the same bytes.
@@ -136,6 +140,11 @@ extension MutableSpan<UInt8> {
 }
 
 extension [UInt8] {
+    /// Makes a copy of `bytes`.
+    package init(copying bytes: Span<UInt8>) {
+        self = unsafe bytes.withUnsafeBufferPointer { unsafe [UInt8]($0) }
+    }
+
     /// Appends a copy of `bytes`.
     package mutating func append(copying bytes: Span<UInt8>) {
         unsafe bytes.withUnsafeBufferPointer { unsafe append(contentsOf: $0) }

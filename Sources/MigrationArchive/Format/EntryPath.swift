@@ -189,7 +189,18 @@ extension ArchiveEntry {
     /// Returns why no archive can hold this entry; `nil` if one can.
     package var violation: String? {
         if let violation = path.violation { return violation }
-        if !extendedAttributes.isEmpty && isLink { return "a link must not have attributes" }
+        if !extendedAttributes.isEmpty, let violation = violationOfAttributes { return violation }
+        switch kind {
+        case .symbolicLink(let target): return PathRules.violation(ofLinkTarget: target)
+        case .hardLink(let target):
+            if target == path { return "a hard link to itself" }
+            return target.violation.map { "a hard link's target: \($0)" }
+        case .file, .directory: return nil
+        }
+    }
+
+    private var violationOfAttributes: String? {
+        if isLink { return "a link must not have attributes" }
         for attribute in extendedAttributes {
             let violation = PathRules.violation(ofAttributeName: attribute.name)
             if let violation { return violation }
@@ -198,13 +209,7 @@ extension ArchiveEntry {
         where !left.name.lexicographicallyPrecedes(right.name) {
             return "the attributes are not in order"
         }
-        switch kind {
-        case .symbolicLink(let target): return PathRules.violation(ofLinkTarget: target)
-        case .hardLink(let target):
-            if target == path { return "a hard link to itself" }
-            return target.violation.map { "a hard link's target: \($0)" }
-        case .file, .directory: return nil
-        }
+        return nil
     }
 }
 

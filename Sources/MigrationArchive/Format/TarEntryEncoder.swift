@@ -23,14 +23,6 @@ struct TarEntryEncoder {
         output.append(block: fields.block(of: entry))
     }
 
-    /// Whether the headers of `entry` are `block` and nothing else.
-    func isEncoded(_ entry: ArchiveEntry, as block: Span<UInt8>) -> Bool {
-        let fields = Fields(of: entry)
-        if fields.needRecords(for: entry) { return false }
-        let expected = fields.block(of: entry)
-        return expected.bytes.span.isEqual(to: block)
-    }
-
     /// The fields of an entry's header, and whether each value fits.
     private struct Fields: ~Copyable {
         private let name: [UInt8]
@@ -174,7 +166,7 @@ extension TarEntryEncoder {
     }
 
     private static func storedName(of entry: ArchiveEntry) -> [UInt8] {
-        entry.kind == .directory ? entry.path.bytes + [UInt8(ascii: "/")] : entry.path.bytes
+        entry.kind.isDirectory ? entry.path.bytes + [UInt8(ascii: "/")] : entry.path.bytes
     }
 
     private static func linkName(of entry: ArchiveEntry) -> [UInt8] {
@@ -186,7 +178,7 @@ extension TarEntryEncoder {
     }
 
     /// The first slash that leaves ustar's two fields for a name short enough; 0 for a name that needs only one.
-    private static func cutOfName(_ name: [UInt8]) -> Int? {
+    static func cutOfName(_ name: [UInt8]) -> Int? {
         guard isPlain(name) else { return nil }
         if name.count <= 100 { return 0 }
         guard name.count <= 256 else { return nil }
@@ -255,7 +247,7 @@ extension TarEntryEncoder {
 
     /// Whether ustar's fields may hold `name`: readers agree on ASCII, and on bytes that are not UTF-8,
     /// for which an extended header would need a character set that GNU tar does not know.
-    private static func isPlain(_ name: [UInt8]) -> Bool {
+    static func isPlain(_ name: [UInt8]) -> Bool {
         isASCII(name) || !isUTF8(name)
     }
 

@@ -114,10 +114,11 @@ extension UstarBlock {
 
 extension UstarBlock {
     /// The sum of the bytes, with the checksum field counted as spaces.
-    var checksum: UInt64 {
-        let span = bytes.span
+    var checksum: UInt64 { Self.checksum(of: bytes.span) }
+
+    private static func checksum(of block: Span<UInt8>) -> UInt64 {
         let spaces = UInt64(UInt8(ascii: " ")) * UInt64(Field.checksum.count)
-        return span.sum - span.extracting(Field.checksum).sum + spaces
+        return block.sum - block.extracting(Field.checksum).sum + spaces
     }
 
     /// The same sum as some old tars compute it, with signed bytes.
@@ -137,14 +138,9 @@ extension UstarBlock {
     }
 
     /// The bytes of a text field up to its first zero.
-    package func text(at field: Range<Int>) -> [UInt8] { Self.text(at: field, of: bytes.span) }
-
-    /// The bytes of a text field of `block` up to its first zero.
-    static func text(at field: Range<Int>, of block: Span<UInt8>) -> [UInt8] {
-        let field = block.extracting(field)
-        var value: [UInt8] = []
-        value.append(copying: field.extracting(first: field.firstIndex(of: 0) ?? field.count))
-        return value
+    package func text(at field: Range<Int>) -> [UInt8] {
+        let field = bytes.span.extracting(field)
+        return [UInt8](copying: field.extracting(first: field.firstIndex(of: 0) ?? field.count))
     }
 
     /// Whether the magic is that of POSIX, whose headers have a prefix field.
@@ -173,15 +169,6 @@ extension UstarBlock {
         return value
     }
 
-    /// The number of octal digits that fill a field of `block` but for its last byte; some number where there are none.
-    static func digits(at field: Range<Int>, of block: Span<UInt8>) -> UInt64 {
-        var value: UInt64 = 0
-        for index in field.lowerBound..<field.upperBound - 1 {
-            value = value << 3 | UInt64(block[index] & 7)
-        }
-        return value
-    }
-
     /// A number in octal or, with its first bit set, in base 256; `nil` if it is not one or too large.
     package func number(at field: Range<Int>) -> Int64? {
         let first = bytes[field.lowerBound]
@@ -198,6 +185,59 @@ extension UstarBlock {
             value = product | Int64(byte)
         }
         return value
+    }
+}
+
+// MARK: - Reading fields that are exactly as they are written
+
+extension UstarBlock {
+    /// The bytes of a header in which no field is filled.
+    private static let unfilled = [UInt8](copying: form.bytes.span)
+
+    /// Whether the bytes of `block` in `range` are those of a header in which no field is filled.
+    private static func isUnfilled(_ block: Span<UInt8>, in range: Range<Int>) -> Bool {
+        block.extracting(range).isEqual(to: unfilled.span.extracting(range))
+    }
+
+    /// Whether `block` has its checksum, and the bytes that are the same in all headers.
+    static func isWritten(_ block: Span<UInt8>) -> Bool {
+        let field = block.orderedWord(from: Field.checksum.lowerBound)
+        let sum = octal(field >> 16 | 0x3030 << 48)
+        return field & 0xFFFF == UInt64(UInt8(ascii: " ")) && sum == checksum(of: block)
+            && isUnfilled(block, in: Field.magic.lowerBound..<Field.prefix.lowerBound)
+            && isUnfilled(block, in: Field.prefix.upperBound..<block.count)
+    }
+
+    /// The bytes of a text field, which zeros fill up; `nil` if something follows the first zero.
+    static func writtenText(at field: Range<Int>, of block: Span<UInt8>) -> [UInt8]? {
+        let bytes = block.extracting(field)
+        let count = bytes.firstIndex(of: 0) ?? bytes.count
+        guard isUnfilled(block, in: field.lowerBound + count..<field.upperBound) else { return nil }
+        return count == 0 ? [] : [UInt8](copying: bytes.extracting(first: count))
+    }
+
+    /// The number whose octal digits fill a field of 8 to 16 bytes but for its last byte, which is zero; `nil` if it
+    /// isn't one.
+    static func writtenNumber(at field: Range<Int>, of block: Span<UInt8>) -> UInt64? {
+        let last = block.orderedWord(from: field.upperBound - 8)
+        guard last & 0xFF == 0, let low = octal(last | UInt64(UInt8(ascii: "0"))) else {
+            return nil
+        }
+        if field.count == 8 { return low >> 3 }
+        // The two words overlap.
+        let bits = UInt64(3 * (field.count - 9))
+        return octal(block.orderedWord(from: field.lowerBound)).map { high in
+            high << bits | low >> 3 & (1 << bits - 1)
+        }
+    }
+
+    /// The number of which `word` holds eight octal digits; `nil` if they aren't.
+    private static func octal(_ word: UInt64) -> UInt64? {
+        var digits = word ^ 0x3030_3030_3030_3030
+        guard digits & 0xF8F8_F8F8_F8F8_F8F8 == 0 else { return nil }
+        digits = (digits | digits >> 5) & 0x003F_003F_003F_003F
+        digits = (digits | digits >> 10) & 0x0000_0FFF_0000_0FFF
+        return (digits | digits >> 20) & 0xFF_FFFF
     }
 }
 

@@ -115,11 +115,10 @@ final class StrictTarReader: EntryReader {
 
     /// Takes the entry at the cursor, if its only header is as it must be; all others are looked at in detail.
     private func takePlainEntry() throws -> (ArchiveEntry, WindowPlace)? {
-        let (extra, encoder) = (extra, encoder)
+        let extra = extra
         return try stream.takeBlock { block, mark in
             guard let entry = StrictEntryParser.parse(block, mark, extra),
-                entry.violation == nil, entry.mismatch(with: extra) == nil,
-                encoder.isEncoded(entry, as: block)
+                entry.violation == nil, entry.mismatch(with: extra) == nil
             else { return nil }
             return (entry, mark?.place ?? .first)
         }
@@ -175,7 +174,7 @@ final class StrictTarReader: EntryReader {
             try body(position, piece)
             position += UInt64(piece.count)
         }
-        try skipPadding()
+        try skipPadding(after: entry.contentSize)
         totals.dataBytes.addSaturating(entry.contentSize - zeros.bytes)
         current = nil
     }
@@ -211,7 +210,7 @@ final class StrictTarReader: EntryReader {
             if position == entry.contentSize { return current = nil }
         }
         try read(upTo: entry.contentSize)
-        try skipPadding()
+        try skipPadding(after: entry.contentSize)
         current = nil
     }
 
@@ -226,7 +225,7 @@ final class StrictTarReader: EntryReader {
             try body(position, slice)
             position += UInt64(slice.count)
         } while position < size
-        try skipPadding()
+        try skipPadding(after: size)
         totals.dataBytes.addSaturating(size - zeros.bytes)
         current = nil
         return true
@@ -371,13 +370,13 @@ extension StrictTarReader {
             return
         }
         try stream.skip(entry.contentSize)
-        try skipPadding()
+        try skipPadding(after: entry.contentSize)
         current = nil
     }
 
-    /// Skips what follows the content of the current entry.
-    private func skipPadding() throws {
-        let padding = TarFormat.padded(storedSize) - storedSize
+    /// Skips what follows the content of the current entry, which has `size` bytes.
+    private func skipPadding(after size: UInt64) throws {
+        let padding = TarFormat.padded(size) - size
         if padding == 0 { return }
         let offset = stream.offset
         guard try stream.skipZeros(padding) else {
@@ -408,53 +407,60 @@ extension StrictTarReader {
 // MARK: - Entries
 
 /// Turns a header that the writer could have written into its entry.
-///
-/// The result is encoded again and compared by the caller, so this doesn't check what the
-/// comparison finds: redundant fields, other spellings, an unexpected order.
 enum StrictEntryParser {
-    /// Returns the entry whose only header is `block`, as far as its fields are like those that the writer writes;
-    /// `nil` where they can't be.
+    /// Returns the entry whose only header is `block`; `nil` unless the writer writes exactly this header for it.
     static func parse(
         _ block: Span<UInt8>,
         _ mark: EntryMark?,
         _ extra: ExtraMetadata
     ) -> ArchiveEntry? {
-        func text(_ field: Range<Int>) -> [UInt8] { UstarBlock.text(at: field, of: block) }
-        func number(_ field: Range<Int>) -> UInt64 { UstarBlock.digits(at: field, of: block) }
-        typealias Field = UstarBlock.Field
-        var path = text(Field.name)
-        if block[Field.prefix.lowerBound] != 0 {
-            path = text(Field.prefix) + [UInt8(ascii: "/")] + path
+        func number(_ field: Range<Int>) -> UInt64? {
+            UstarBlock.writtenNumber(at: field, of: block)
         }
+        typealias Field = UstarBlock.Field
+        guard UstarBlock.isWritten(block), var path = path(in: block),
+            let link = UstarBlock.writtenText(at: Field.linkName, of: block),
+            TarEntryEncoder.isPlain(link),
+            let permissions = number(Field.mode), permissions <= 0o7777,
+            let user = number(Field.userID), let group = number(Field.groupID),
+            extra.contains(.owners) || user | group == 0,
+            let size = number(Field.size), let seconds = number(Field.modificationTime)
+        else { return nil }
         let nanoseconds = mark?.nanoseconds ?? 0
         let kind: ArchiveEntry.Kind
         switch block[Field.typeFlag] {
-        case TypeFlag.regular: kind = .file(size: number(Field.size))
-        case TypeFlag.directory:
+        case TypeFlag.regular where link.isEmpty: kind = .file(size: size)
+        case TypeFlag.directory where link.isEmpty && size == 0:
+            guard path.popLast() == UInt8(ascii: "/") else { return nil }
             kind = .directory
-            path.removeLast(path.isEmpty ? 0 : 1)
-        case TypeFlag.symbolicLink: kind = .symbolicLink(target: text(Field.linkName))
-        case TypeFlag.hardLink where nanoseconds == 0:
-            kind = .hardLink(target: EntryPath(bytes: text(Field.linkName)))
+        case TypeFlag.symbolicLink where size == 0: kind = .symbolicLink(target: link)
+        case TypeFlag.hardLink where size == 0 && nanoseconds == 0:
+            kind = .hardLink(target: EntryPath(bytes: link))
         default: return nil
         }
-        let owner = FileOwner(
-            user: UInt32(number(Field.userID)),
-            group: UInt32(number(Field.groupID))
-        )
+        let hasOwner = extra.contains(.owners)
         return ArchiveEntry(
             path: EntryPath(bytes: path),
             kind: kind,
-            permissions: UInt16(number(Field.mode) & 0o7777),
-            modificationTime: FileTime(
-                seconds: Int64(number(Field.modificationTime)),
-                nanoseconds: nanoseconds
-            ),
-            owner: extra.contains(.owners) ? owner : nil
+            permissions: UInt16(permissions),
+            modificationTime: FileTime(seconds: Int64(seconds), nanoseconds: nanoseconds),
+            owner: hasOwner ? FileOwner(user: UInt32(user), group: UInt32(group)) : nil
         )
     }
 
+    /// The path in the fields of `block`, if the writer cuts it so.
+    private static func path(in block: Span<UInt8>) -> [UInt8]? {
+        guard let name = UstarBlock.writtenText(at: UstarBlock.Field.name, of: block),
+            let prefix = UstarBlock.writtenText(at: UstarBlock.Field.prefix, of: block)
+        else { return nil }
+        let path = prefix.isEmpty ? name : prefix + [UInt8(ascii: "/")] + name
+        return TarEntryEncoder.cutOfName(path) == prefix.count ? path : nil
+    }
+
     /// Returns the entry, or `nil` where a field can't be read or a record is of no known kind.
+    ///
+    /// The caller encodes the result again and compares the two, so this doesn't check what the comparison
+    /// finds: redundant fields, other spellings, an unexpected order.
     static func parse(
         _ block: UstarBlock,
         records: PaxRecords,
