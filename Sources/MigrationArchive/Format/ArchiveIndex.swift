@@ -193,14 +193,15 @@ extension ArchiveIndex {
 // MARK: - Reading
 
 extension ArchiveIndex {
-    /// Reads the end of an archive that begins with `frame`, and whose pieces must be cut as the writer cuts
-    /// them.
+    /// Reads the end of an archive that begins with `frame`, whose pieces must be cut as the writer cuts
+    /// them, and whose totals must fit into them.
     init(parsing bytes: [UInt8], after frame: HeaderFrame) throws(ArchiveError) {
         try self.init(parsing: bytes)
         guard isIndex(after: frame) else {
             throw ArchiveError(.damaged, "the archive's end is that of another header")
         }
         try checkCuts()
+        try checkTotals()
     }
 
     /// Reads the end of an archive, from the integrity frame's first byte to the archive's last byte.
@@ -270,6 +271,18 @@ extension ArchiveIndex {
             guard isCutRight, frame.compressedSize <= FrameFormat.largestCompressedSize else {
                 throw ArchiveError(.damaged, "the seek table lists a frame of an impossible size")
             }
+        }
+    }
+
+    /// Throws unless the stream has a block for each entry, and room for all content; so no sum of totals overflows.
+    private func checkTotals() throws(ArchiveError) {
+        let stream = pieceBytes
+        let counts = [totals.files, totals.directories, totals.symbolicLinks, totals.hardLinks]
+        guard counts.allSatisfy({ $0 <= stream / UInt64(TarFormat.blockSize) }),
+            totals.contentBytes <= stream, totals.dataBytes <= stream
+        else {
+            let message = "the totals at the archive's end are more than the archive can hold"
+            throw ArchiveError(.damaged, message)
         }
     }
 }

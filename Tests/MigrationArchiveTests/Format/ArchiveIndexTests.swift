@@ -147,6 +147,28 @@ struct ArchiveIndexTests {
         #expect(error?.code == .damaged)
     }
 
+    @Test func `refuses totals that the stream has no room for`() throws {
+        let blocks = try Self.sample.pieceBytes / 512
+        let (counts, sizes) = (
+            [\ArchiveTotals.files, \.directories, \.symbolicLinks, \.hardLinks],
+            [\ArchiveTotals.contentBytes, \.dataBytes]
+        )
+        for (totals, most) in [(counts, blocks), (sizes, blocks * 512)] {
+            for total in totals {
+                var index = try Self.sample
+                index.totals[keyPath: total] = most
+                #expect(try ArchiveIndex(parsing: index.encoded, after: .sample) == index)
+                for impossible in [most + 1, .max] {
+                    index.totals[keyPath: total] = impossible
+                    let error = #expect(throws: ArchiveError.self) {
+                        try ArchiveIndex(parsing: index.encoded, after: .sample)
+                    }
+                    #expect(error?.code == .damaged)
+                }
+            }
+        }
+    }
+
     @Test(
         arguments: [
             [(300, 4_194_304), (40, 1)], [(300, 1)], [(1, 4_194_304)], [],
