@@ -67,6 +67,7 @@ final class ArmorSource: ByteSource {
             position = end + 1
         }
         text.removeFirst(position)
+        if !isAtEnd { try Self.checkLength(text.count) }
         if read == 0, !isAtEnd {
             // The last line may lack its end.
             try take(text[...], into: &joined)
@@ -88,7 +89,7 @@ final class ArmorSource: ByteSource {
             isAtEnd = true
             return
         }
-        if rawLine.count > AgeArmor.columns + 2 { throw AgeArmor.damage("a line is too long") }
+        try Self.checkLength(rawLine.count)
         guard !hasShortLine, !line.isEmpty, line.count <= AgeArmor.columns else {
             throw AgeArmor.damage("a line does not have \(AgeArmor.columns) columns")
         }
@@ -105,6 +106,11 @@ final class ArmorSource: ByteSource {
             rest = [UInt8](repeating: 0, count: 4096)
             rest.removeLast(4096 - (try source.read(into: &rest, from: 0, count: 4096)))
         } while !rest.isEmpty
+    }
+
+    /// Throws if a line that has `count` bytes, or more, is too long.
+    private static func checkLength(_ count: Int) throws {
+        if count > AgeArmor.columns + 2 { throw AgeArmor.damage("a line is too long") }
     }
 
     /// A line without a carriage return at its end.

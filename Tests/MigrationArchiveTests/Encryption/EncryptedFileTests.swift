@@ -287,6 +287,16 @@ extension EncryptedFileTests {
         #expect(counting.readBytes < 4 * PayloadStream.sealedSize)
     }
 
+    @Test func `a line of an armor that doesn't end is refused before the rest is read`() throws {
+        let line = [UInt8](repeating: UInt8(ascii: "A"), count: 1_000_000)
+        let counting = CountingBytes(AgeArmor.begin + [UInt8(ascii: "\n")] + line)
+        let error = #expect(throws: ArchiveError.self) {
+            _ = try EncryptedFile.open(counting, with: Self.decryption)
+        }
+        #expect(error?.message.contains("a line is too long") == true)
+        #expect(counting.readBytes < 200_000)
+    }
+
     @Test func `threads that read at once each get what is at their place`() throws {
         let content = Self.content(3_000_000)
         let bytes = try Self.encrypt(content, .recipients([Self.recipient]))
