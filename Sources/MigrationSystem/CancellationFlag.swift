@@ -150,6 +150,25 @@ extension FileDescriptor {
         return try read(into: &buffer, from: start, count: count)
     }
 
+    /// The bytes that a pipe takes without waiting once it is ready (POSIX.1-2017, PIPE_BUF).
+    private static let pipeUnit = 4096
+
+    /// Writes every byte of `bytes` to a pipe, whose reader may be slow.
+    ///
+    /// - Throws: ``SystemError``; `CancellationError` if `cancellation` was signaled before.
+    package borrowing func writeAll(
+        _ bytes: Span<UInt8>,
+        unless cancellation: CancellationEvent?
+    ) throws {
+        var rest = bytes
+        while !rest.isEmpty {
+            guard try waits(until: .writable, or: cancellation) else { throw CancellationError() }
+            let count = min(Self.pipeUnit, rest.count)
+            try writeAll(rest.extracting(first: count))
+            rest = rest.extracting(droppingFirst: count)
+        }
+    }
+
     fileprivate static func waits(
         for number: CInt,
         until readiness: Readiness,

@@ -94,9 +94,6 @@ private final class OutputTarget: @unchecked Sendable {
     /// How many bytes were written.
     private(set) var count: UInt64 = 0
 
-    /// The bytes that a pipe takes without waiting once it is ready (POSIX.1-2017, PIPE_BUF).
-    private static let pipeUnit = 4096
-
     init(
         _ descriptor: consuming FileDescriptor,
         isRemote: Bool = false,
@@ -120,7 +117,7 @@ private final class OutputTarget: @unchecked Sendable {
                 } else {
                     message.appendLittleEndian(offset)
                 }
-                try writeInUnits(message.span)
+                try writeToPipe(message.span)
             } else {
                 if dropsRest { try open().descriptor.setSize(offset) }
                 try open().descriptor.seek(to: offset)
@@ -137,7 +134,7 @@ private final class OutputTarget: @unchecked Sendable {
     /// Writes every byte of `bytes`.
     package func write(_ bytes: Span<UInt8>) throws {
         try reportingFailures {
-            if event != nil { return try writeInUnits(bytes) }
+            if event != nil { return try writeToPipe(bytes) }
             try operation.check()
             try open().descriptor.writeAll(bytes)
             count += UInt64(bytes.count)
@@ -150,7 +147,7 @@ private final class OutputTarget: @unchecked Sendable {
             try unsafe frame.withPieces { pieces in
                 if event != nil {
                     try unsafe pieces.forEach { piece in
-                        try writeInUnits(unsafe piece.bindMemory(to: UInt8.self).span)
+                        try writeToPipe(unsafe piece.bindMemory(to: UInt8.self).span)
                     }
                 } else {
                     try operation.check()
@@ -173,17 +170,8 @@ private final class OutputTarget: @unchecked Sendable {
         }
     }
 
-    private func writeInUnits(_ bytes: Span<UInt8>) throws {
-        let file = try open()
-        var rest = bytes
-        while !rest.isEmpty {
-            guard try file.descriptor.waits(until: .writable, or: event) else {
-                throw CancellationError()
-            }
-            let count = min(Self.pipeUnit, rest.count)
-            try file.descriptor.writeAll(rest.extracting(first: count))
-            self.count += UInt64(count)
-            rest = rest.extracting(droppingFirst: count)
-        }
+    private func writeToPipe(_ bytes: Span<UInt8>) throws {
+        try open().descriptor.writeAll(bytes, unless: event)
+        count += UInt64(bytes.count)
     }
 }

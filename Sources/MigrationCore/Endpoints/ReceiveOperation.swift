@@ -73,7 +73,9 @@ struct ReceiveOperation {
     /// Tells the sender how much of the archive is there; returns a reader of the sender's
     /// messages.
     private func offer(_ beginning: ArchiveBeginning) throws -> PeerReader {
-        try output.descriptor.writeAll((RemoteArchive.greeting + beginning.encoded).span)
+        let answer = RemoteArchive.greeting + beginning.encoded
+        let event = try CancellationEvent(of: operation.cancellation)
+        try output.descriptor.writeAll(answer.span, unless: event)
         return try PeerReader(of: input, operation)
     }
 

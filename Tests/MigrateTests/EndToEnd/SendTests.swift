@@ -295,6 +295,22 @@ struct SendTests {
         #expect(interrupted.exitCode == 143, "\(interrupted.errors)")
     }
 
+    @Test func `a receiver that is interrupted waits for nobody to take its offer`() throws {
+        let interrupted = try place.shell(
+            """
+            mkfifo full empty && exec 3<>full 4<>empty && head -c 65536 /dev/zero >&3
+            "$migrate" receive there --protocol 1 <&4 >&3 & receiver=$!
+            while [ ! -e there.partial ]; do sleep 0.01; done
+            sleep 0.3; kill -TERM $receiver
+            { sleep 5; kill -KILL $receiver; } 2>/dev/null & late=$!
+            wait $receiver; code=$?
+            kill $late
+            exit $code
+            """
+        )
+        #expect(interrupted.exitCode == 143, "\(interrupted.errors)")
+    }
+
     @Test func `talks with a program only`() throws {
         let lost = try place.shell("\"$migrate\" receive there --protocol 1 </dev/null >answer")
         #expect(lost.exitCode == 74, "\(lost.errors)")
