@@ -57,12 +57,16 @@ struct AgePlugin: Sendable, Hashable {
     }
 
     /// Wraps `fileKey` for `recipient`, a key of this plugin.
-    func wrap(_ fileKey: Secret, for recipient: String) throws(ArchiveError) -> [AgeStanza] {
+    func wrap(
+        _ fileKey: Secret,
+        for recipient: String,
+        on operation: MigrationOperation
+    ) throws -> [AgeStanza] {
         let conversation = try AgePluginConversation(
             with: program(),
             of: name,
             as: "recipient-v1",
-            on: nil
+            on: operation
         )
         try conversation.send(["add-recipient", recipient])
         var body = unsafe fileKey.withBytes { unsafe Array($0) }
@@ -70,7 +74,7 @@ struct AgePlugin: Sendable, Hashable {
         try conversation.send(["wrap-file-key"], body: body)
         try conversation.send(["done"])
         var stanzas: [AgeStanza] = []
-        try conversation.answer { (stanza) throws(ArchiveError) in
+        try conversation.answer { stanza in
             guard stanza.kind == "recipient-stanza", stanza.arguments.count > 2,
                 stanza.arguments[1] == "0",
                 ![ScryptStanza.kind, X25519.kind].contains(stanza.arguments[2])
@@ -90,8 +94,8 @@ struct AgePlugin: Sendable, Hashable {
     func unwrap(
         _ stanzas: [AgeStanza],
         with identities: [Secret],
-        on operation: MigrationOperation?
-    ) throws(ArchiveError) -> Secret? {
+        on operation: MigrationOperation
+    ) throws -> Secret? {
         let conversation = try AgePluginConversation(
             with: program(),
             of: name,
@@ -107,7 +111,7 @@ struct AgePlugin: Sendable, Hashable {
         }
         try conversation.send(["done"])
         var fileKey: Secret?
-        try conversation.answer { (stanza) throws(ArchiveError) in
+        try conversation.answer { stanza in
             guard stanza.kind == "file-key", stanza.arguments.dropFirst().first == "0",
                 stanza.body.count == 16
             else { return false }
@@ -130,6 +134,11 @@ private final class AgePluginConversation {
 
     private let name: String
     private let process: PipedProcess
+    private let operation: MigrationOperation
+    /// Raised with that of the operation, and when the time is over.
+    private let ending: CancellationFlag
+    /// Ends waits for the plugin, whose own processes may outlive it.
+    private let event: CancellationEvent
     private var input: OpenFile?
     private var ahead: [UInt8] = []
     private var outputCount = 0
@@ -139,23 +148,21 @@ private final class AgePluginConversation {
         with program: BytePath,
         of name: String,
         as machine: String,
-        on operation: MigrationOperation?
+        on operation: MigrationOperation
     ) throws(ArchiveError) {
-        self.name = name
+        let ending = CancellationFlag(following: operation.cancellation)
+        (self.name, self.operation, self.ending) = (name, operation, ending)
         do throws(SystemError) {
+            event = try CancellationEvent(of: ending)
             process = try PipedProcess.start([
                 program.bytes, [UInt8]("--age-plugin=\(machine)".utf8),
             ])
             input = OpenFile(try process.openInput())
             let process = process
             try SystemThread.start(named: "migrate plugin") {
-                if process.ending(within: Self.timeLimit) == nil { process.end() }
+                if process.ending(within: Self.timeLimit) == nil { ending.cancel() }
             }
-            if let operation {
-                try SystemThread.start(named: "migrate plugin") {
-                    _ = process.wait(unless: operation.cancellation)
-                }
-            }
+            try SystemThread.start(named: "migrate plugin") { _ = process.wait(unless: ending) }
         } catch {
             throw ArchiveError(.keyInvalid, "the age plugin '\(name)' can't be run", cause: error)
         }
@@ -170,28 +177,31 @@ private final class AgePluginConversation {
 
     var hasFailed: Bool { !errors.isEmpty }
 
-    func failure(_ code: ArchiveError.Code, _ what: String) -> ArchiveError {
+    func failure(_ code: ArchiveError.Code, _ problem: String) -> any Error {
+        if operation.isCancelled { return CancellationError() }
+        let limit = Int(Self.timeLimit)
+        let what = ending.isCancelled ? "was not done after \(limit) seconds" : problem
         let reasons = (errors + process.printedLines.suffix(3)).map { PrintableText.escaping($0) }
         let reason = reasons.isEmpty ? "" : ": " + reasons.joined(separator: "; ")
         return ArchiveError(code, "the age plugin '\(name)' \(what)\(reason)")
     }
 
-    func send(_ words: [String], body: [UInt8] = []) throws(ArchiveError) {
+    func send(_ words: [String], body: [UInt8] = []) throws {
         var bytes = AgeStanza(arguments: words, body: body).encoded
         defer { Secret.wipe(&bytes) }
-        do throws(SystemError) {
-            try input?.descriptor.writeAll(bytes.span)
+        do {
+            try input?.descriptor.writeAll(bytes.span, unless: event)
         } catch {
             throw failure(.keyRefused, "ended early")
         }
     }
 
     /// Answers the plugin's messages until it is done; `take` handles the stanzas of this phase.
-    func answer(_ take: (AgeStanza) throws(ArchiveError) -> Bool) throws(ArchiveError) {
+    func answer(_ take: (AgeStanza) -> Bool) throws {
         while true {
             let stanza = try receive()
             if stanza.kind == "done" { return }
-            if try take(stanza) {
+            if take(stanza) {
                 try send(["ok"])
                 continue
             }
@@ -227,7 +237,7 @@ private final class AgePluginConversation {
         let line = try? SecretInput.line(
             prompt: prompt,
             limit: 4096,
-            cancellation: CancellationFlag()
+            cancellation: ending
         )
         return line.flatMap { $0 }.map { $0.last == UInt8(ascii: "\n") ? $0.dropLast() : $0 }
     }
@@ -244,7 +254,7 @@ private final class AgePluginConversation {
         }
     }
 
-    private func receive() throws(ArchiveError) -> AgeStanza {
+    private func receive() throws -> AgeStanza {
         let line = try readLine()
         let words = line.split(separator: UInt8(ascii: " "), omittingEmptySubsequences: false)
             .map { String(decoding: $0, as: UTF8.self) }
@@ -262,7 +272,7 @@ private final class AgePluginConversation {
         return AgeStanza(arguments: Array(words.dropFirst()), body: body)
     }
 
-    private func readLine() throws(ArchiveError) -> [UInt8] {
+    private func readLine() throws -> [UInt8] {
         while true {
             if let end = ahead.firstIndex(of: UInt8(ascii: "\n")) {
                 let line = Array(ahead[..<end])
@@ -271,11 +281,11 @@ private final class AgePluginConversation {
             }
             var buffer = [UInt8](repeating: 0, count: 4096)
             let count: Int
-            do throws(SystemError) {
+            do {
                 count = try process.output.descriptor.read(
                     into: &buffer,
-                    from: 0,
-                    count: buffer.count
+                    count: buffer.count,
+                    unless: event
                 )
             } catch {
                 throw failure(.keyRefused, "can't be read")

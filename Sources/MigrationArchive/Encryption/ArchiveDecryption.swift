@@ -114,10 +114,7 @@ public struct ArchiveDecryption: Sendable {
 
 extension ArchiveDecryption {
     /// Unwraps the file key in a header.
-    func fileKey(
-        of header: AgeHeader,
-        on operation: MigrationOperation
-    ) throws(ArchiveError) -> Secret {
+    func fileKey(of header: AgeHeader, on operation: MigrationOperation) throws -> Secret {
         if let stanza = header.stanzas.first(where: { $0.kind == ScryptStanza.kind }) {
             guard header.stanzas.count == 1 else {
                 throw AgeHeader.damage(

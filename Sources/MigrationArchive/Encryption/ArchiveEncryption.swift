@@ -92,7 +92,9 @@ public struct ArchiveEncryption: Sendable {
 
 extension ArchiveEncryption {
     /// The header of a new encrypted archive, with the file key and nonce of its payload.
-    func begin() throws(ArchiveError) -> (head: [UInt8], fileKey: Secret, nonce: [UInt8]) {
+    func begin(
+        on operation: MigrationOperation
+    ) throws -> (head: [UInt8], fileKey: Secret, nonce: [UInt8]) {
         let fileKey = KeyDerivation.randomSecret(16)
         var stanzas: [AgeStanza] = []
         switch key {
@@ -102,7 +104,7 @@ extension ArchiveEncryption {
             for recipient in recipients {
                 switch recipient {
                 case .plugin(let plugin, let text):
-                    stanzas += try plugin.wrap(fileKey, for: text)
+                    stanzas += try plugin.wrap(fileKey, for: text, on: operation)
                 case .x25519(let recipient):
                     guard let stanza = recipient.wrap(fileKey) else {
                         let message =

@@ -18,7 +18,7 @@ final class Sealing {
         on operation: MigrationOperation,
         write: @escaping (Span<UInt8>) throws -> Void
     ) throws {
-        let (head, fileKey, nonce) = try encryption.begin()
+        let (head, fileKey, nonce) = try encryption.begin(on: operation)
         let key = PayloadKey(fileKey: fileKey, nonce: nonce)
         let output = SealedOutput(isArmored: encryption.isArmored, write)
         try output.begin(with: head)

@@ -88,6 +88,30 @@ import Testing
         #expect(other.exitCode == 77, "\(other.errors)")
     }
 
+    @Test func `an interrupted command doesn't wait for a plugin`() throws {
+        let recipient = try makePlugin()
+        let export = "export --container source --out archive --recipient \(recipient)"
+        _ = try place.shell("PATH=\"$PWD/bin:$PATH\" \"$migrate\" \(export)")
+        for command in [
+            "\(export) --force", "inspect archive --identity plugin-key",
+            "import archive --container target --identity plugin-key",
+        ] {
+            let result = try place.shell(
+                """
+                export PATH="$PWD/bin:$PATH" AGE_PLUGIN_TEST=hang
+                start=$(date +%s); "$migrate" \(command) & migration=$!
+                while ! pgrep -P $migration -f age-plugin-test >/dev/null; do sleep 0.05; done
+                sleep 0.5; kill -TERM $migration; wait $migration; code=$?
+                [ $(($(date +%s) - start)) -lt 15 ] || exit 1
+                exit $code
+                """
+            )
+            #expect(result.exitCode == 143, "\(command): \(result.errors)")
+            #expect(result.errors == "migrate: interrupted\n")
+        }
+        #expect(!place.exists("target"))
+    }
+
     @Test func `a plugin that misbehaves or is nowhere ends with its name`() throws {
         let recipient = try makePlugin()
         _ = try place.shell(
