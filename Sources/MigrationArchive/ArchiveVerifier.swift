@@ -58,7 +58,7 @@ package enum ArchiveVerifier {
         of input: ArchiveInput,
         onProgress: (UInt64) -> Void
     ) throws -> ArchiveInspection {
-        guard case .migration(let frame) = try ArchiveFormat.detect(in: input) else {
+        guard case .migration(let frame) = try ArchiveFormat.authenticated(in: input) else {
             return try readThrough(input, onProgress: onProgress)
         }
         try input.pass(frame)

@@ -274,6 +274,28 @@ extension EncryptedFileTests {
         #expect(throws: ArchiveError.self) { try Self.decrypt(bytes + [0], isFile: isFile) }
     }
 
+    @Test func `damage is said before what an encrypted file is`() throws {
+        var bytes = try Self.encrypt(Self.content(200_000), .recipients([Self.recipient]))
+        for code in [ArchiveError.Code.notAnArchive, .damaged] {
+            let read = #expect(throws: ArchiveError.self) {
+                _ = try ArchiveReader(Self.input(bytes), access: .whole)
+            }
+            let verified = #expect(throws: ArchiveError.self) {
+                _ = try ArchiveVerifier.verify(Self.input(bytes), scope: .hashes) { _ in }
+            }
+            #expect((read?.code, verified?.code) == (code, code))
+            bytes[100_000] ^= 1
+        }
+    }
+
+    private static func input(_ bytes: [UInt8]) throws -> ArchiveInput {
+        try ArchiveInput(
+            reading: Scratch.file(holding: bytes),
+            decryption: decryption,
+            on: MigrationOperation()
+        )
+    }
+
     @Test func `one place is read by opening few chunks`() throws {
         let content = Self.content(5_000_000)
         let bytes = try Self.encrypt(content, .recipients([Self.recipient]))
