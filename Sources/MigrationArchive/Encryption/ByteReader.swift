@@ -59,6 +59,8 @@ extension ByteSource {
 package class ByteReader: ByteSource {
     /// The fewest bytes that the look ahead has room for.
     private static let leastRoom = 64 * 1024
+    /// Fewer bytes are read together with those after them: a frame may have a block every three bytes.
+    private static let fewBytes = 4096
 
     let source: any ByteSource
 
@@ -90,13 +92,18 @@ package class ByteReader: ByteSource {
 
     /// Makes at least `count` bytes available to look at, fewer only at the end; returns how many there are.
     package func lookAhead(_ count: Int) throws -> Int {
+        try lookAhead(count, readingAtMost: .max)
+    }
+
+    /// The same, with at most `limit` bytes in a call to the source, if these are enough.
+    private func lookAhead(_ count: Int, readingAtMost limit: Int) throws -> Int {
         while pending.count < count, !isAtEnd {
             makeRoom(for: count)
             let read = try readSource(
                 at: position + UInt64(pending.count),
                 into: &buffer,
                 from: pending.upperBound,
-                count: buffer.count - pending.upperBound
+                count: min(buffer.count - pending.upperBound, max(limit, count - pending.count))
             )
             pending = pending.lowerBound..<pending.upperBound + read
         }
@@ -137,6 +144,7 @@ package class ByteReader: ByteSource {
 
     /// Reads `count` bytes into `target` from `index`; it is an error if the source ends before.
     package func readExactly(into target: inout [UInt8], from index: Int, count: Int) throws {
+        if count < Self.fewBytes { _ = try lookAhead(count, readingAtMost: Self.fewBytes) }
         var done = 0
         while done < count {
             let read = try read(into: &target, from: index + done, count: count - done)
