@@ -94,6 +94,8 @@ package struct TotalsText: CustomStringConvertible, Sendable {
 extension Omission {
     /// Why something was left out, and its size.
     package func remark(_ advice: Advice) -> String {
+        // Another host may have said it.
+        let detail = detail.map(PrintableText.escapingRest)
         if reason == .damaged { return detail ?? "damaged" }
         let text = reason.words(advice) + (detail.map { " \($0)" } ?? "")
         return reason.isOfContent ? "\(ByteCount(bytes)), \(text)" : text

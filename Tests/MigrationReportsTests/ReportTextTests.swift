@@ -58,6 +58,27 @@ struct ReportTextTests {
         )
     }
 
+    @Test func `escapes what another host says`() throws {
+        let totals = String(decoding: try JSONEncoder().encode(Self.totals), as: UTF8.self)
+        let item = #"{"bytes":0,"detail":"\u001b[2J\n\\x1B","path":"p","reason":"#
+        let items = #"\#(item)"damaged"},\#(item)"specialFile"}"#
+        let omissions = #"{"bytes":0,"count":2,"items":[\#(items)]}"#
+        let answer = #"""
+            {"fingerprint":"f","isUnchanged":false,"import":{"container":"/c","isSkipped":false,
+            "omissions":\#(omissions),"replacedData":false,"totals":\#(totals)}}
+            """#
+        let received = try ReceiveAnswer(reading: [UInt8](answer.utf8))
+        let text = received.import?.text(Wording(advice: { _ in nil }, step: { _ in "" }))
+        #expect(
+            text == #"""
+                imported into /c there
+                not restored: p (\x1B[2J\n\x1B)
+                not restored: p (special file \x1B[2J\n\x1B)
+
+                """#
+        )
+    }
+
     @Test func `answers a verification`() throws {
         let inspection = Self.inspection()
         let answer = VerificationAnswer(inspection, checked: .everything)
