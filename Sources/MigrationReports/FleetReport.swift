@@ -22,8 +22,10 @@ package struct FleetReport: Answer, JSONObject {
             ("content", "\(ByteCount(summary.bytes))"),
             ("archives", "\(ByteCount(summary.archiveBytes))"),
             ("elapsed", "\(Self.duration(elapsed)), \(Self.duration(summary.seconds)) in all runs"),
-        ] + (summary.unreadable > 0 ? [("not understood", "\(summary.unreadable) lines")] : [])
+        ] + (summary.unreadable > 0 ? [("not understood", unreadable)] : [])
     }
+
+    private var unreadable: String { GroupedCount(summary.unreadable).of("line", "lines") }
 
     private static func text(_ number: Double) -> String {
         number.formatted(

@@ -79,9 +79,11 @@ struct RunResultTests {
             $migrate export --container source --out archive --quiet --result results
             head -c 100 results > part && cat part >> results
             $migrate export --container source --out archive --force --quiet --result results
-            $migrate report --results results --json
+            $migrate report --results results >text && $migrate report --results results --json
             """
         )
+        let text = String(decoding: try place.bytes(of: "text"), as: UTF8.self)
+        #expect(text.contains("not understood  1 line\n"))
         let sums = try JSONSerialization.jsonObject(with: Data(result.output.utf8))
         let report = try #require(sums as? [String: Any], "\(result.errors)")
         #expect(report["runs"] as? Int == 2)
