@@ -10,6 +10,9 @@ package final class ArchiveInput: ByteReader {
     /// The size of the file, which may be encrypted; `nil` if it is not a regular file.
     package let fileSize: UInt64?
 
+    /// Ends the wait for a pipe.
+    private let closing: CancellationFlag
+
     /// Reads `descriptor` from its current position; a regular file is read from its start.
     ///
     /// - Throws: ``ArchiveError`` of code `keyMissing` where the archive is encrypted and `decryption`
@@ -21,13 +24,19 @@ package final class ArchiveInput: ByteReader {
         on operation: MigrationOperation
     ) throws {
         self.name = name
-        let file = try DescriptorSource(descriptor, on: operation)
+        closing = CancellationFlag(following: operation.cancellation)
+        let file = try DescriptorSource(descriptor, endingWith: closing, on: operation)
         fileSize = file.size
         super.init(
             try EncryptedFile.open(file, with: decryption, on: operation),
             on: operation
         )
     }
+
+    deinit { close() }
+
+    /// Ends a thread's wait for a pipe that nobody needs any longer; after that, no more is read of it.
+    func close() { closing.cancel() }
 }
 
 // MARK: - The end
@@ -89,7 +98,11 @@ private final class DescriptorSource: ByteSource {
     private let event: CancellationEvent?
     let size: UInt64?
 
-    init(_ descriptor: consuming FileDescriptor, on operation: MigrationOperation) throws {
+    init(
+        _ descriptor: consuming FileDescriptor,
+        endingWith closing: CancellationFlag,
+        on operation: MigrationOperation
+    ) throws {
         let status: FileStatus
         do {
             status = try descriptor.status()
@@ -100,7 +113,7 @@ private final class DescriptorSource: ByteSource {
             throw Self.isDirectory(descriptor)
         }
         size = status.kind == .regular ? status.size : nil
-        event = status.kind == .regular ? nil : try CancellationEvent(of: operation.cancellation)
+        event = status.kind == .regular ? nil : try CancellationEvent(of: closing)
         self.descriptor = descriptor
         self.operation = operation
     }

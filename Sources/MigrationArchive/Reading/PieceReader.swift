@@ -79,7 +79,10 @@ final class PieceReader: ChunkSource {
 
     deinit { close() }
 
-    func close() { step?.abandon() }
+    func close() {
+        input.close()
+        step?.abandon()
+    }
 
     /// The archive's index; from a pipe it is known once every piece was read.
     var index: ArchiveIndex? { known ?? (isProved ? frames.end?.index : nil) }
@@ -179,7 +182,14 @@ extension PieceReader {
             let opener = try PieceOpener(reading: input, index: known)
             return { piece in
                 defer { piece.buffer.map(sealed.keep) }
-                let opened = try opener.open(piece, into: contents.take())
+                let opened: OpenedPiece
+                do {
+                    opened = try opener.open(piece, into: contents.take())
+                } catch {
+                    // A pipe may stall, and its next piece is not needed.
+                    input.close()
+                    throw error
+                }
                 if let tables, opened.table != tables.table(behind: piece.number) {
                     throw LargeFile.otherTable
                 }

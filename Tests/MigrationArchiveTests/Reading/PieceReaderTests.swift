@@ -1,3 +1,4 @@
+import Glibc
 import MigrationSystem
 import TestSupport
 import Testing
@@ -56,6 +57,56 @@ struct PieceReaderTests {
             try TestArchive(bytes: bytes).reader(.selectiveFile).next()
         }
         #expect(error?.message == "piece 0 is not the one that was written")
+    }
+
+    @Test(arguments: [nil, 1, 2], [2, 3])
+    func `doesn't wait for a piece of a pipe that nobody needs`(
+        damaged: Int?,
+        threadCount: Int
+    ) throws {
+        // A reader looks 128 KiB ahead for the header.
+        let content = noise(200_000) + [UInt8](repeating: 0, count: 17_000_000)
+        let archive = try TestArchive([Item("a", content)])
+        let places = try archive.framePlaces
+        // The pipe stalls within the piece after the damaged one.
+        var bytes = [UInt8](archive.bytes[..<(places[(damaged ?? 0) + 1].lowerBound + 8)])
+        if let damaged { bytes[places[damaged].upperBound - 1] ^= 1 }
+        var ends: [CInt] = [0, 0]
+        try #require(pipe(&ends) == 0)
+        let (start, end) = (ends[0], ends[1])
+        // F_SETPIPE_SZ, which the C library's Swift module hides.
+        try #require(fcntl(end, 1031, 1 << 20) >= bytes.count)
+        try #require(write(end, bytes, bytes.count) == bytes.count)
+        let state = Monitor((hasRead: false, isLate: false))
+        try SystemThread.start(named: "end of pipe") {
+            // Only a reader that waits for the rest takes that long.
+            let isInTime = state.wait(atMost: 10) { $0.hasRead }
+            state.withLock { $0.isLate = !isInTime }
+            close(end)
+        }
+        let input = try ArchiveInput(
+            reading: FileDescriptor(adopting: start),
+            on: MigrationOperation(threadCount: threadCount)
+        )
+        try readAll(of: input, isDamaged: damaged != nil)
+        let isLate = state.withLock { state in
+            state.hasRead = true
+            return state.isLate
+        }
+        #expect(!isLate)
+    }
+
+    private func readAll(of input: ArchiveInput, isDamaged: Bool) throws {
+        guard isDamaged else {
+            _ = try ArchiveReader(input, access: .whole).next()
+            // Meanwhile another thread waits for the next piece.
+            usleep(50_000)
+            return
+        }
+        let error = #expect(throws: ArchiveError.self) {
+            try ArchiveVerifier.verify(input, scope: .hashes) { _ in }
+        }
+        #expect(error?.code == .damaged)
     }
 
     @Test func `moves to and fro in a frame and between frames`() throws {
