@@ -75,6 +75,7 @@ extension MigrationError {
             case fingerprintMismatch = 27
             case commandFailed = 28
             case archiveBusy = 29
+            case inputUnreadable = 30
         }
 
         private let value: Value
@@ -103,6 +104,9 @@ extension MigrationError {
 
         /// The archive and the container belong to different apps.
         public static let identifierMismatch = Code(value: .identifierMismatch)
+
+        /// A small file that the caller names, such as a key or a list of patterns, can't be read.
+        public static let inputUnreadable = Code(value: .inputUnreadable)
 
         /// An import was interrupted.
         public static let interrupted = Code(value: .interrupted)

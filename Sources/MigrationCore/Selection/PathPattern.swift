@@ -1,5 +1,5 @@
 package import MigrationArchive
-internal import MigrationSystem
+package import MigrationSystem
 
 /// A pattern for paths, in the notation of the shell and of `.gitignore`.
 ///
@@ -100,6 +100,33 @@ public struct PathPattern: Hashable, Sendable, CustomStringConvertible {
             if place < names.count, names[place].isMatchedByShell(part) { add(place + 1) }
         }
         return next
+    }
+}
+
+extension PathPattern {
+    /// Reads a file of patterns, one per line; empty lines and those that begin with `#` are comments.
+    ///
+    /// - Throws: ``MigrationError`` of code `invalidOption` that names the line of a bad pattern.
+    package static func list(
+        in content: [UInt8],
+        ofFileAt path: BytePath
+    ) throws(MigrationError) -> [PathPattern] {
+        var patterns: [PathPattern] = []
+        let lines = content.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+        for (index, line) in lines.enumerated() {
+            let line = line.last == UInt8(ascii: "\r") ? line.dropLast() : line
+            if line.isEmpty || line.first == UInt8(ascii: "#") { continue }
+            let name = "line \(index + 1) of the patterns"
+            guard let text = String(validating: line, as: UTF8.self) else {
+                throw MigrationError(.invalidOption, "\(name) is not valid UTF-8", path: path)
+            }
+            do throws(MigrationError) {
+                patterns.append(try PathPattern(text))
+            } catch {
+                throw MigrationError(.invalidOption, "\(name): \(error.message)", path: path)
+            }
+        }
+        return patterns
     }
 }
 

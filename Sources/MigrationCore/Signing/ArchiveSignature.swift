@@ -189,38 +189,32 @@ private struct SSHKeygen {
     }
 
     /// Reads the file at `path`, of at most `limit` bytes.
-    func input(at path: BytePath, called name: String, limit: Int) throws -> Input {
-        try input(at: path, failing: .signatureInvalid, "the \(name)", limit: limit)
+    func input(
+        at path: BytePath,
+        called name: String,
+        failing code: MigrationError.Code = .signatureInvalid,
+        limit: Int
+    ) throws -> Input {
+        let bytes = try NamedFile.read(
+            path,
+            called: "the \(name)",
+            failing: code,
+            limit: limit,
+            cancellation: operation.cancellation
+        )
+        return Input(path: path, bytes: bytes)
     }
 
     /// Reads a private or public key, unless it is in a regular file: the program looks for the
     /// other one of the pair beside that, and asks for the passphrase by its name.
     func key(at path: BytePath) throws -> Input {
-        try input(at: path, failing: .signingFailed, "the key", limit: 1 << 20) { limit in
-            let status = try FileDescriptor.openFollowingLinks(path, .reading).status()
-            return status.kind == .regular && status.size <= limit
+        let limit = 1 << 20
+        // A file whose status is unknown can't be read either, and that error says why.
+        let status = try? FileDescriptor.openFollowingLinks(path, .reading).status()
+        guard let status, status.kind == .regular, status.size <= limit else {
+            return try input(at: path, called: "key", failing: .signingFailed, limit: limit)
         }
-    }
-
-    private func input(
-        at path: BytePath,
-        failing code: MigrationError.Code,
-        _ name: String,
-        limit: Int,
-        unless isLeft: (Int) throws -> Bool = { _ in false }
-    ) throws -> Input {
-        let read: [UInt8]?
-        do {
-            if try isLeft(limit) { return Input(path: path, bytes: nil) }
-            read = try SmallFile.read(path, limit: limit, cancellation: operation.cancellation)
-        } catch let error as SystemError {
-            throw MigrationError(code, "\(name) can't be read", path: path, cause: error)
-        }
-        guard let bytes = read else {
-            let message = "\(name) is larger than \(ByteCount(UInt64(limit)))"
-            throw MigrationError(code, message, path: path)
-        }
-        return Input(path: path, bytes: bytes)
+        return Input(path: path, bytes: nil)
     }
 
     /// The file as a word of the command line.

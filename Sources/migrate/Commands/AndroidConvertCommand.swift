@@ -146,8 +146,8 @@ struct AndroidConvertCommand: Command {
         on console: Console
     ) async throws -> ConversionReport {
         var options = options
-        options.rules = try rules.map { try RulesFile.read($0) }
-        options.manifest = try manifest.map { try AppManifest(InputFile.read($0)) }
+        options.rules = try rules.map { try RulesFile.read($0, of: "--rules") }
+        options.manifest = try manifest.map { try AppManifest.read($0) }
         return try await BackupOperations.convert(
             backup.place(of: input, on: console),
             options: options,

@@ -44,7 +44,7 @@ struct AndroidLintCommand: Command {
         let lint = RulesLint.check(
             try InputFile.read(rules),
             named: RulesFile.name(of: rules),
-            manifest: try manifest.map { try AppManifest(InputFile.read($0)) },
+            manifest: try manifest.map { try AppManifest.read($0) },
             tree: try await data.tree(on: context.console)
         )
         let answer = LintAnswer(

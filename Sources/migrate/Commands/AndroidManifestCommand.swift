@@ -58,7 +58,7 @@ struct AndroidManifestCommand: Command {
         if let rulesFile, let packageName {
             manifest = CrossPlatformManifest(
                 package: packageName,
-                parameters: try RulesFile(InputFile.read(rulesFile)).parameters,
+                parameters: try RulesFile.read(rulesFile, of: "--rules").parameters,
                 signatures: signatures
             )
             if let app { _ = try manifest.parameters(for: app) }

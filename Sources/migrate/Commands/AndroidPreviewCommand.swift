@@ -48,7 +48,7 @@ struct AndroidPreviewCommand: Command {
             of: try RulesFile.read(rules),
             named: subject,
             section: section,
-            manifest: try manifest.map { try AppManifest(InputFile.read($0)) },
+            manifest: try manifest.map { try AppManifest.read($0) },
             tree: try await data.tree(on: context.console) ?? DataTree(),
             canEncrypt: canEncrypt
         )

@@ -81,7 +81,9 @@ struct ContentFlags: FlagGroup {
     func options() throws -> ExportOptions {
         var options = exportOptions
         options.exclusions = try exclusions.patterns()
-        options.activity = try activity.map { try ResumeActivity(list: InputFile.read($0)) }
+        options.activity = try activity.map {
+            try ResumeActivity(list: InputFile.read($0, of: "--activity"))
+        }
         return options
     }
 

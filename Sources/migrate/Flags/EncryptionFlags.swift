@@ -42,17 +42,17 @@ struct DecryptionFlags: FlagGroup {
 
     /// Reads the keys that the flags or the environment name; `nil` if they name none.
     func decryption() throws -> ArchiveDecryption? {
-        var identityPaths = identityPaths
-        let environment = Environment.path(in: "MIGRATE_IDENTITY")
-        if identityPaths.isEmpty, !passphrase.isGiven, let environment {
-            identityPaths = [environment]
+        var (identityPaths, namer) = (identityPaths, "--identity")
+        if identityPaths.isEmpty, !passphrase.isGiven {
+            namer = "MIGRATE_IDENTITY"
+            guard let path = Environment.path(in: namer) else { return nil }
+            identityPaths = [path]
         }
-        if identityPaths.isEmpty, !passphrase.isGiven { return nil }
         var decryption = ArchiveDecryption()
         if let maximumWorkFactor { decryption.maximumWorkFactor = maximumWorkFactor }
         var hasEncryptedIdentity = false
         for path in identityPaths {
-            var text = try KeyFile.read(path, kind: "identity file")
+            var text = try InputFile.read(path, of: namer)
             let isEncrypted = ArchiveDecryption.isEncrypted(identities: text)
             hasEncryptedIdentity = hasEncryptedIdentity || isEncrypted
             var secret = isEncrypted ? try passphrase.read(of: path) : []
@@ -131,7 +131,7 @@ struct EncryptionFlags: FlagGroup {
         } else {
             var all = recipients
             for path in recipientFiles {
-                let text = try KeyFile.read(path, kind: "recipients file")
+                let text = try InputFile.read(path, of: "--recipients-file")
                 let found = ArchiveEncryption.recipients(inFile: text)
                 do throws(ArchiveError) {
                     _ = try ArchiveEncryption.recipients(found)
@@ -179,9 +179,9 @@ private struct PassphraseFlags: Sendable {
     /// Reads the passphrase, if one is given; a new one is asked for twice.
     func read(isNew: Bool) throws -> [UInt8]? {
         if let file {
-            var bytes = try KeyFile.read(file, kind: "passphrase file")
-            guard KeyFile.takeLine(&bytes) else {
-                KeyFile.wipe(&bytes)
+            var bytes = try InputFile.read(file, of: "--passphrase-file")
+            guard bytes.takeLine() else {
+                Secret.wipe(&bytes)
                 let message = "the passphrase file holds no passphrase, or more than one line"
                 throw MigrationError(.invalidOption, message, path: file)
             }
@@ -191,9 +191,9 @@ private struct PassphraseFlags: Sendable {
         var first = try ask("Passphrase: ")
         guard isNew else { return first }
         var second = try ask("Repeat the passphrase: ")
-        defer { KeyFile.wipe(&second) }
+        defer { Secret.wipe(&second) }
         guard first == second else {
-            KeyFile.wipe(&first)
+            Secret.wipe(&first)
             throw UsageError("the two passphrases differ")
         }
         return first
@@ -206,7 +206,7 @@ private struct PassphraseFlags: Sendable {
                 limit: 4096,
                 cancellation: SignalWatch.interruption
             )
-            guard var bytes = line, KeyFile.takeLine(&bytes) else {
+            guard var bytes = line, bytes.takeLine() else {
                 throw UsageError("a passphrase must have 1 to 4,096 bytes")
             }
             return bytes
@@ -218,41 +218,11 @@ private struct PassphraseFlags: Sendable {
     }
 }
 
-/// Files that hold keys or a passphrase.
-private enum KeyFile {
-    private static let limit = 1 << 20
-
-    static func read(_ path: BytePath, kind: String) throws -> [UInt8] {
-        let bytes: [UInt8]?
-        do {
-            bytes = try SmallFile.read(
-                path,
-                limit: limit,
-                cancellation: SignalWatch.interruption
-            )
-        } catch let error as SystemError {
-            throw MigrationError(
-                .invalidOption,
-                "the \(kind) can't be read",
-                path: path,
-                cause: error
-            )
-        }
-        guard let bytes else {
-            let message = "the \(kind) is too large: it may hold at most 1 MiB"
-            throw MigrationError(.invalidOption, message, path: path)
-        }
-        return bytes
-    }
-
-    /// Removes the line ending from `bytes`; returns whether they are one line that is not empty.
-    static func takeLine(_ bytes: inout [UInt8]) -> Bool {
-        if bytes.last == UInt8(ascii: "\n") { bytes.removeLast() }
-        if bytes.last == UInt8(ascii: "\r") { bytes.removeLast() }
-        return !bytes.isEmpty && !bytes.contains(UInt8(ascii: "\n"))
-    }
-
-    static func wipe(_ bytes: inout [UInt8]) {
-        for index in bytes.indices { bytes[index] = 0 }
+extension [UInt8] {
+    /// Removes the line ending; returns whether the bytes are one line that is not empty.
+    fileprivate mutating func takeLine() -> Bool {
+        if last == UInt8(ascii: "\n") { removeLast() }
+        if last == UInt8(ascii: "\r") { removeLast() }
+        return !isEmpty && !contains(UInt8(ascii: "\n"))
     }
 }

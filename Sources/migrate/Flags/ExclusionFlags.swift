@@ -23,33 +23,9 @@ struct ExclusionFlags: FlagGroup {
 
     /// All patterns, those in files too.
     func patterns() throws -> [PathPattern] {
-        try given + files.flatMap { try PatternFile.read($0) }
-    }
-}
-
-/// A file of patterns, one per line.
-private enum PatternFile {
-    /// Reads the patterns in the file at `path`; empty lines and those that begin with `#` are comments.
-    ///
-    /// - Throws: ``MigrationError`` of code `invalidOption` that names the line of a bad pattern.
-    static func read(_ path: BytePath) throws -> [PathPattern] {
-        let content = try InputFile.read(path, limit: 1 << 20)
-        var patterns: [PathPattern] = []
-        let lines = content.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
-        for (index, line) in lines.enumerated() {
-            let line = line.last == UInt8(ascii: "\r") ? line.dropLast() : line
-            if line.isEmpty || line.first == UInt8(ascii: "#") { continue }
-            guard let text = String(validating: line, as: UTF8.self) else {
-                let message = "line \(index + 1) of the patterns is not valid UTF-8"
-                throw MigrationError(.invalidOption, message, path: path)
+        try given
+            + files.flatMap {
+                try PathPattern.list(in: InputFile.read($0, of: "--exclude-from"), ofFileAt: $0)
             }
-            do throws(MigrationError) {
-                patterns.append(try PathPattern(text))
-            } catch {
-                let message = "line \(index + 1) of the patterns: \(error.message)"
-                throw MigrationError(.invalidOption, message, path: path)
-            }
-        }
-        return patterns
     }
 }

@@ -25,26 +25,10 @@ struct IPhoneBackupFlags: FlagGroup {
         return options
     }
 
-    private static let limit = 4_096
-
     private static func password(from file: BytePath?) throws -> Secret? {
         guard let file else { return try askForPassword() }
-        do {
-            guard
-                var bytes = try SmallFile.read(
-                    file,
-                    limit: limit,
-                    cancellation: SignalWatch.interruption
-                )
-            else {
-                let path = PrintableText.escaping(file)
-                throw UsageError("the password file takes over 4,096 bytes: \(path)")
-            }
-            return Secret(firstLineOf: &bytes)
-        } catch let error as SystemError {
-            let path = PrintableText.escaping(file)
-            throw UsageError("the password file can't be read: \(path): \(error)")
-        }
+        var bytes = try InputFile.read(file, of: "--password-file")
+        return Secret(firstLineOf: &bytes)
     }
 
     /// Asks at the terminal; `nil` without one.
@@ -52,7 +36,7 @@ struct IPhoneBackupFlags: FlagGroup {
         do {
             let line = try SecretInput.line(
                 prompt: "Password of the backup: ",
-                limit: limit,
+                limit: 4_096,
                 cancellation: SignalWatch.interruption
             )
             guard var bytes = line else {

@@ -1,34 +1,34 @@
 internal import AndroidMigration
 internal import Foundation
-internal import MigrationArchive
 internal import MigrationCore
 internal import MigrationReports
 internal import MigrationSystem
 
-/// A small file given on the command line, such as a rules file; a signal ends the wait for it.
+/// A small file that the command line names, such as a key or a rules file.
 enum InputFile {
-    /// Reads a file or pipe of at most `limit` bytes.
-    static func read(_ path: BytePath, limit: Int = 4 << 20) throws -> [UInt8] {
-        let name = PrintableText.escaping(path)
-        do {
-            if let bytes = try SmallFile.read(
-                path,
-                limit: limit,
-                cancellation: SignalWatch.interruption
-            ) {
-                return bytes
-            }
-        } catch let error as SystemError {
-            throw AndroidMigrationError(.unreadable, "'\(name)' can't be read", cause: error)
-        }
-        throw AndroidMigrationError(.unreadable, "'\(name)' is larger than \(limit) bytes")
+    /// Reads a file or pipe of at most `limit` bytes, which `flag` names, or else an argument.
+    ///
+    /// - Throws: ``MigrationError`` of code `inputUnreadable`; `CancellationError` if a signal ends the
+    ///   wait for a pipe.
+    static func read(
+        _ path: BytePath,
+        of flag: String? = nil,
+        limit: Int = 4 << 20
+    ) throws -> [UInt8] {
+        try NamedFile.read(
+            path,
+            called: flag.map { "the file of '\($0)'" } ?? "the file",
+            failing: .inputUnreadable,
+            limit: limit,
+            cancellation: SignalWatch.interruption
+        )
     }
 }
 
 extension RulesFile {
     /// Reads a rules file, which a manifest refers to by its name.
-    static func read(_ path: BytePath) throws -> RulesFile {
-        var file = try RulesFile(InputFile.read(path))
+    static func read(_ path: BytePath, of flag: String? = nil) throws -> RulesFile {
+        var file = try RulesFile(InputFile.read(path, of: flag))
         file.name = name(of: path)
         return file
     }
@@ -45,6 +45,13 @@ extension RulesFile {
     }
 }
 
+extension AppManifest {
+    /// Reads the manifest that `--manifest` names.
+    static func read(_ path: BytePath) throws -> AppManifest {
+        try AppManifest(InputFile.read(path, of: "--manifest"))
+    }
+}
+
 extension SessionLog {
     /// The members of the document that identify it.
     private struct Head: Decodable {
@@ -55,7 +62,7 @@ extension SessionLog {
     ///
     /// - Throws: ``MigrationError`` of code `invalidOption` if the file holds something else.
     static func read(_ path: BytePath) throws -> SessionLog {
-        let bytes = Data(try InputFile.read(path, limit: 8 << 20))
+        let bytes = Data(try InputFile.read(path, of: "--session", limit: 8 << 20))
         do {
             let head = try JSONDecoder().decode(Head.self, from: bytes)
             guard head.schema == schema else {

@@ -27,6 +27,10 @@ struct JSONContractTests {
             ),
             (["inspect", place.path("none")], 1, "inputFailed", nil, nil),
             (["verify", place.path("source/Documents/numbers")], 65, "notAnArchive", nil, nil),
+            (
+                ["verify", archive, "--identity", place.path("none")], 1, "inputUnreadable", nil,
+                place.path("none")
+            ),
             (["list", archive, "nothing"], 1, "notFound", nil, "nothing"),
             (["diff", archive, "nothing", "--container", source], 2, "notFound", nil, "nothing"),
             (["export", "--out", archive], 64, "usage", nil, nil),
