@@ -81,7 +81,12 @@ extension MigrationHost {
         options: ExportOptions = ExportOptions(),
         progress: Progress? = nil
     ) async throws -> ExportReport {
-        try await run(container, to: destination, options: options, progress: progress)
+        try await run(
+            container,
+            for: .archive(destination),
+            options: options,
+            progress: progress
+        )
     }
 
     /// Computes the fingerprint that an archive of a container would have, and writes none.
@@ -100,7 +105,7 @@ extension MigrationHost {
         options: ExportOptions = ExportOptions(),
         progress: Progress? = nil
     ) async throws -> ExportReport {
-        try await run(container, to: nil, options: options, progress: progress)
+        try await run(container, for: .fingerprint, options: options, progress: progress)
     }
 
     /// Finds out what an export would do, and writes nothing.
@@ -122,21 +127,36 @@ extension MigrationHost {
         options: ExportOptions = ExportOptions(),
         progress: Progress? = nil
     ) async throws -> ExportReport {
-        try await preview(container, to: destination, options: options, progress: progress)
+        try await run(
+            container,
+            for: .preview(destination),
+            options: options,
+            progress: progress
+        )
     }
 
-    /// Exports what `exporter` chooses, or everything; `nil` as the destination keeps only the fingerprint.
+    /// Exports what `exporter` chooses, or everything, for `purpose`.
     @concurrent
     package func run(
         _ container: MigrationDataContainer,
-        to destination: ArchiveDestination?,
+        for purpose: ExportPurpose,
         by exporter: (any ContainerExporter)? = nil,
         options: ExportOptions,
         progress: Progress?
     ) async throws -> ExportReport {
-        try await withOperation(threadCount: options.threadCount, progress: progress) { operation in
+        let (destination, room) = try purpose.destination()
+        let report = try await withOperation(
+            threadCount: options.threadCount,
+            progress: progress
+        ) { operation in
             try run(container, to: destination, by: exporter, options: options, on: operation)
         }
+        guard case .preview(let place) = purpose, let room, report.archiveBytes > room else {
+            return report
+        }
+        let message =
+            "the archive needs \(ByteCount(report.archiveBytes)), \(ByteCount(room)) are free"
+        throw MigrationError(.outOfSpace, message, path: place.path)
     }
 
     /// Exports what `exporter` chooses, or everything, as a part of `operation`.
@@ -158,28 +178,24 @@ extension MigrationHost {
             wait: wait(on: operation)
         ).run()
     }
+}
 
-    /// Exports what `exporter` chooses, or everything, and keeps nothing.
-    @concurrent
-    package func preview(
-        _ container: MigrationDataContainer,
-        to destination: ArchiveDestination,
-        by exporter: (any ContainerExporter)? = nil,
-        options: ExportOptions,
-        progress: Progress?
-    ) async throws -> ExportReport {
-        let available = try destination.checkIsUsable()
-        let report = try await run(
-            container,
-            to: destination.discarding,
-            by: exporter,
-            options: options,
-            progress: progress
-        )
-        guard let available, report.archiveBytes > available else { return report }
-        let message =
-            "the archive needs \(ByteCount(report.archiveBytes)), \(ByteCount(available)) are free"
-        throw MigrationError(.outOfSpace, message, path: destination.path)
+/// What an export is made for.
+package enum ExportPurpose: Sendable {
+    /// To write the archive.
+    case archive(ArchiveDestination)
+    /// To see what an archive there would be; nothing of it is kept.
+    case preview(ArchiveDestination)
+    /// To know its fingerprint alone.
+    case fingerprint
+
+    /// Where the archive goes, and the bytes that are free where a preview says that it would go.
+    fileprivate func destination() throws(MigrationError) -> (ArchiveDestination?, room: UInt64?) {
+        switch self {
+        case .archive(let place): (place, nil)
+        case .preview(let place): (place.discarding, try place.checkIsUsable())
+        case .fingerprint: (nil, nil)
+        }
     }
 }
 

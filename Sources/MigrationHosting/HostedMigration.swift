@@ -27,7 +27,7 @@ extension MigrationHost {
     ) async throws -> ExportReport {
         try await run(
             container,
-            to: destination,
+            for: .archive(destination),
             by: appExtension,
             options: options,
             progress: progress
@@ -54,7 +54,7 @@ extension MigrationHost {
     ) async throws -> ExportReport {
         try await run(
             container,
-            to: nil,
+            for: .fingerprint,
             by: appExtension,
             options: options,
             progress: progress
@@ -81,9 +81,9 @@ extension MigrationHost {
         options: ExportOptions = ExportOptions(),
         progress: Progress? = nil
     ) async throws -> ExportReport {
-        try await preview(
+        try await run(
             container,
-            to: destination,
+            for: .preview(destination),
             by: appExtension,
             options: options,
             progress: progress

@@ -96,36 +96,14 @@ struct ContentFlags: FlagGroup {
         _ common: CommonOptions,
         on console: Console
     ) async throws -> ExportReport {
-        let host = common.host(on: console)
-        return try await common.showingProgress(on: console) { bar in
-            let app = try appExtension.hosted(on: console, for: .export, common, record)
-            return switch purpose {
-            case .archive(let place):
-                try await host.export(
-                    source,
-                    to: place,
-                    using: app,
-                    options: options,
-                    progress: bar
-                )
-            case .preview(let place):
-                try await host.previewExport(
-                    of: source,
-                    to: place,
-                    using: app,
-                    options: options,
-                    progress: bar
-                )
-            case .fingerprint:
-                try await host.fingerprint(of: source, using: app, options: options, progress: bar)
-            }
+        try await common.showingProgress(on: console) { bar in
+            try await common.host(on: console).run(
+                source,
+                for: purpose,
+                by: appExtension.hosted(on: console, for: .export, common, record),
+                options: options,
+                progress: bar
+            )
         }
     }
-}
-
-/// What an export is made for.
-enum ExportPurpose: Sendable {
-    case archive(ArchiveDestination)
-    case preview(ArchiveDestination)
-    case fingerprint
 }
