@@ -74,8 +74,6 @@ private struct BashCompletions: Sendable {
         }
     }
 
-    private var subcommands: String { names + " help" }
-
     private var valueCases: String {
         lines { command in
             command.flags.filter { $0.valueName != nil }.map { flag in
