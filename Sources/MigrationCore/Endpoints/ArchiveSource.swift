@@ -42,9 +42,9 @@ public struct ArchiveSource: Sendable {
         ArchiveSource(origin: .command(command))
     }
 
-    /// Whether the archive is in a named file, of which any part can be read.
-    var isFile: Bool {
-        if case .file = origin { true } else { false }
+    /// The path of the file, of which any part can be read; `nil` for another source.
+    var path: BytePath? {
+        if case .file(let path) = origin { path } else { nil }
     }
 
     /// The command that gives the archive, if one does.

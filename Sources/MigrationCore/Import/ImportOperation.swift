@@ -143,7 +143,7 @@ struct ImportOperation {
 
     /// Whether the archive ended because a signal ended both this process and the one that supplies it.
     private func isOfInterruption(_ error: any Error) -> Bool {
-        guard !source.isFile, let error = error as? ArchiveError,
+        guard source.path == nil, let error = error as? ArchiveError,
             [.truncated, .notAnArchive].contains(error.code)
         else { return false }
         // The end of the pipe may be seen before the signal.
@@ -212,7 +212,7 @@ struct ImportOperation {
     /// The archive's own header and fingerprint, without reading its content; an archive that lacks a
     /// requirement is refused.
     private func identity() throws -> (ArchiveHeader?, Fingerprint?) {
-        guard source.isFile else {
+        guard source.path != nil else {
             // A signature also covers the header, which is not read yet.
             return (nil, options.requiredSignature == nil ? options.expectedFingerprint : nil)
         }
@@ -325,7 +325,7 @@ struct ImportOperation {
     /// Refuses required times that the container's file system can't hold, before anything is staged;
     /// those in a stream are known only when it is read.
     private func checkTimes() throws {
-        guard options.isStrict, source.isFile else { return }
+        guard options.isStrict, source.path != nil else { return }
         var rules = ArchiveExtractor.Options()
         rules.requiresTimes = true
         rules.times = try StorableTimes(in: FileDescriptor.open(path.parent, .directory))

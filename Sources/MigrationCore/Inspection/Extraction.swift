@@ -30,7 +30,7 @@ extension ArchiveSource {
     ) async throws -> ImportReport {
         try await extract(
             toPath: BytePath(of: directory),
-            only: paths,
+            selecting: EntrySelection(paths),
             options: options,
             progress: progress
         )
@@ -40,9 +40,7 @@ extension ArchiveSource {
     @concurrent
     package func extract(
         toPath directory: BytePath,
-        only paths: [EntryPath],
-        matching patterns: [PathPattern] = [],
-        named names: PrintedNameSearch = PrintedNameSearch([]),
+        selecting selection: EntrySelection = EntrySelection(),
         keepsGoing: Bool = false,
         policy: StagedPlacement.Policy = .separate,
         options: ImportOptions = ImportOptions(),
@@ -52,9 +50,7 @@ extension ArchiveSource {
             try Extraction(
                 source: self,
                 directory: directory,
-                paths: paths,
-                patterns: PatternSearch(patterns),
-                names: names,
+                search: EntrySearch(selection),
                 keepsGoing: keepsGoing,
                 policy: policy,
                 options: options,
@@ -64,32 +60,11 @@ extension ArchiveSource {
     }
 }
 
-extension ArchiveSource {
-    /// The paths among `paths` at which, or below which, an archive in a file has entries.
-    @concurrent
-    package func paths(among paths: [EntryPath]) async throws -> Set<EntryPath> {
-        try await withOperation(threadCount: 1) { operation in
-            let reader = try ArchiveReader(open(operation), access: .selective)
-            // A reader that can't look for them returns everything.
-            _ = try reader.select(paths)
-            var found: Set<EntryPath> = []
-            while found.count < paths.count, let entry = try reader.next() {
-                try operation.check()
-                found.formUnion(paths.filter(entry.path.isEqual(toOrBelow:)))
-            }
-            return found
-        }
-    }
-}
-
 /// One extraction: entries restored in a directory of their own, then moved in one by one.
 struct Extraction {
     let source: ArchiveSource
     let directory: BytePath
-    let paths: [EntryPath]
-    let patterns: PatternSearch
-    /// The entries to look for in a stream, whose names may be in printed form.
-    let names: PrintedNameSearch
+    let search: EntrySearch
     /// Whether damaged entries are omitted, instead of failing everything.
     let keepsGoing: Bool
     /// The way to treat entries that already exist.
@@ -97,13 +72,15 @@ struct Extraction {
     let options: ImportOptions
     let operation: MigrationOperation
 
+    private var selection: EntrySelection { search.selection }
+
     func run() throws -> ImportReport {
-        for path in paths {
+        for path in selection.named {
             guard let violation = path.violation else { continue }
             let message = "no archive can hold such a path: \(violation)"
             throw ArchiveError(.notFound, message, entry: path)
         }
-        let isWhole = selectsAll && !keepsGoing
+        let isWhole = selection.isWhole && !keepsGoing
         let input = try source.open(isWhole ? operation : operation.alone)
         let reader = try ArchiveReader(
             input,
@@ -115,7 +92,7 @@ struct Extraction {
         // A pipe has no fingerprint before it is read to its end.
         if input.size != nil { try options.expectedFingerprint?.check(reader.fingerprint) }
         let linkTargets =
-            input.size == nil || selectsAll || keepsGoing || !names.isEmpty
+            input.size == nil || isWhole || keepsGoing || !selection.printed.isEmpty
             ? [] : try select(in: reader)
         operation.progress?.setTotal(Int64(clamping: input.size ?? 0))
         let (root, wasMade) = try openDirectory()
@@ -126,8 +103,6 @@ struct Extraction {
             throw error
         }
     }
-
-    private var selectsAll: Bool { paths.isEmpty && patterns.isEmpty && names.isEmpty }
 
     private func openDirectory() throws(MigrationError) -> (OpenFile, wasMade: Bool) {
         do throws(SystemError) {
@@ -159,9 +134,10 @@ struct Extraction {
     /// Limits `reader` to the selection, if it can seek, and finds unselected files that selected
     /// hard links refer to.
     private func select(in reader: ArchiveReader) throws -> Set<EntryPath> {
-        let isConfined = try patterns.isEmpty && reader.select(paths)
+        let paths = selection.paths
+        let isConfined = try selection.patterns.isEmpty && reader.select(paths)
         if reader.totals?.hardLinks == 0 { return [] }
-        var search = LinkTargetSearch(for: paths, patterns, on: operation)
+        var search = LinkTargetSearch(for: paths, self.search.patterns, on: operation)
         repeat {
             let scan =
                 try isConfined
@@ -182,12 +158,9 @@ struct Extraction {
         var isMovedIn = false
         defer { if !isMovedIn { try? root.descriptor.removeTree(StagedPlacement.stagingName) } }
         var extraction = try ArchiveExtractor.Options(options, for: reader, in: staging)
-        extraction.selection = paths
-        if !patterns.isEmpty || !names.isEmpty {
-            extraction.selects = { [patterns, names] path, isDirectory in
-                let isMatched = patterns.finds(path, isDirectory: isDirectory)
-                return names.finds(path) || isMatched
-            }
+        extraction.selection = selection.paths
+        if !selection.patterns.isEmpty || !selection.printed.isEmpty {
+            extraction.selects = search.matches
         }
         if keepsGoing {
             extraction.passesOverDamage = true
@@ -201,8 +174,7 @@ struct Extraction {
             options: extraction
         )
         try options.expectedFingerprint?.check(reader.fingerprint)
-        if !extractor.isIncomplete { try patterns.checkCompleteness() }
-        try names.checkCompleteness(isPartial: extractor.isIncomplete)
+        try search.checkMatches(isPartial: extractor.isIncomplete)
         try moveIn(staging, to: root)
         isMovedIn = true
         return ImportReport(

@@ -5,7 +5,7 @@ internal import MigrationSystem
 extension ArchiveSource {
     /// Passes the content of the file at `path` to `body`, piece by piece, with zeros for its holes.
     ///
-    /// In a stream, `names` finds the file instead. Each piece was checked against its hash before. Content from a
+    /// In a stream, the path may be a printed name (`isPrinted`). Each piece was checked against its hash before. Content from a
     /// pipe is proved complete only when the method returns.
     ///
     /// - Returns: The description of the archive.
@@ -16,7 +16,7 @@ extension ArchiveSource {
     @concurrent
     package func readFile(
         at path: EntryPath,
-        named names: PrintedNameSearch? = nil,
+        isPrinted: Bool = false,
         expecting fingerprint: Fingerprint? = nil,
         progress: Progress? = nil,
         _ body: @Sendable (Span<UInt8>) throws -> Void
@@ -24,7 +24,7 @@ extension ArchiveSource {
         try await withOperation(threadCount: 1, progress: progress) { operation in
             try FileContent(
                 source: self,
-                names: names,
+                names: isPrinted ? PrintedNameSearch([path]) : nil,
                 expectedFingerprint: fingerprint,
                 operation: operation
             ).read(path, body)

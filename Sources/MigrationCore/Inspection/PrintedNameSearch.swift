@@ -1,11 +1,11 @@
-package import MigrationArchive
+internal import MigrationArchive
 internal import MigrationSystem
 
 /// A search in a stream for entries by their exact names or, if there is no such entry, by their printed names.
 ///
 /// A stream is read once, so the first entry that is found decides. If an exact match follows a match by
 /// printed name, the search fails.
-package final class PrintedNameSearch: Sendable {
+final class PrintedNameSearch: Sendable {
     private struct Name {
         let exact: EntryPath
         /// The name whose printed form is the requested one.
@@ -18,7 +18,7 @@ package final class PrintedNameSearch: Sendable {
     private let names: Monitor<[Name]>
 
     /// Makes a search for those of `names` that can be printed forms.
-    package init(_ names: [EntryPath]) {
+    init(_ names: [EntryPath]) {
         self.names = Monitor(
             names.compactMap { name in
                 PrintableText.unescaping(name.bytes).map {
@@ -28,12 +28,8 @@ package final class PrintedNameSearch: Sendable {
         )
     }
 
-    /// Whether there are no names, which find nothing.
-    package var isEmpty: Bool { names.withLock { $0.isEmpty } }
-
     /// Whether the entry at `path` has one of these names, or is below one.
-    @Sendable
-    package func finds(_ path: EntryPath) -> Bool {
+    func finds(_ path: EntryPath) -> Bool {
         names.withLock { names in
             var isFound = false
             for index in names.indices {
@@ -58,7 +54,7 @@ package final class PrintedNameSearch: Sendable {
 
     /// Throws if a printed name matched before the exact name came and, unless `isPartial`, if a name was not
     /// found.
-    package func checkCompleteness(isPartial: Bool = false) throws(ArchiveError) {
+    func checkCompleteness(isPartial: Bool = false) throws(ArchiveError) {
         let names = names.withLock { $0 }
         if let name = names.first(where: \.isAmbiguous) {
             let message =

@@ -131,21 +131,17 @@ extension PathPattern {
 }
 
 /// A search for entries by patterns, which finds out if one matches nothing.
-package final class PatternSearch: Sendable {
+final class PatternSearch: Sendable {
     private let patterns: [PathPattern]
     private let unmatched: Monitor<Set<Int>>
 
-    package init(_ patterns: [PathPattern]) {
+    init(_ patterns: [PathPattern]) {
         self.patterns = patterns
         unmatched = Monitor(Set(patterns.indices))
     }
 
-    /// Whether there are no patterns, which find nothing.
-    package var isEmpty: Bool { patterns.isEmpty }
-
     /// Whether a pattern matches the entry at `path` or a directory above it.
-    @Sendable
-    package func finds(_ path: EntryPath, isDirectory: Bool) -> Bool {
+    func finds(_ path: EntryPath, isDirectory: Bool) -> Bool {
         let found = patterns.indices.filter {
             patterns[$0].matches(toOrAbove: path, isDirectory: isDirectory)
         }
@@ -154,7 +150,7 @@ package final class PatternSearch: Sendable {
     }
 
     /// Throws if one of the patterns matched nothing.
-    package func checkCompleteness() throws(ArchiveError) {
+    func checkCompleteness() throws(ArchiveError) {
         guard let index = unmatched.withLock({ $0.min() }) else { return }
         let pattern = PrintableText.escaping(patterns[index].description)
         throw ArchiveError(.notFound, "the archive has no entry that matches '\(pattern)'")

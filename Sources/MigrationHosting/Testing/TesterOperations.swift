@@ -41,10 +41,7 @@ struct TesterExport {
             )
         }
         let resources = path(of: name)
-        _ = try await ArchiveSource.file(path: archive).extract(
-            toPath: resources,
-            only: []
-        )
+        _ = try await ArchiveSource.file(path: archive).extract(toPath: resources)
         subject.noteExport(report)
         progress?.complete(of: Int64(clamping: report.totals.contentBytes))
         return AppMigrationTester.ResourcesExportResult(

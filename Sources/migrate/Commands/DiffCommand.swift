@@ -8,7 +8,7 @@ struct DiffCommand: Command {
     private var archive = ArchiveName()
     private var keys = DecryptionFlags()
     private var container: BytePath?
-    private var selection = PathArguments()
+    private var selection = EntrySelection()
     private var includesCaches = false
     var common = CommonOptions()
 
@@ -19,7 +19,7 @@ struct DiffCommand: Command {
         [
             Argument("first", as: .archive, to: \.archive)
                 .help("An archive, or '-' for standard input, or a directory."),
-            PathArguments.argument(at: \.selection)
+            EntrySelection.argument(at: \.selection)
                 .help(
                     "First the archive or directory to compare with, unless '--container' names it; then "
                         + "entries, each with everything below it. Without any, all entries."
@@ -32,7 +32,7 @@ struct DiffCommand: Command {
             .help("The container to compare with.")
             .about(.container)
         Flag.includeCaches(sets: \.includesCaches)
-        PathArguments.included(at: \.selection)
+        EntrySelection.included(at: \.selection)
         DecryptionFlags.included(at: \.keys)
         Flag.quiet
             .help(
@@ -75,7 +75,7 @@ struct DiffCommand: Command {
             if let container {
                 .directory(container)
             } else {
-                side(ArchiveName(selection.takeFirst()))
+                side(ArchiveName(Self.path(selection.named.removeFirst())))
             }
         let rows = RowOutput(to: console.output, as: common.answersInJSON ? .json : .text)
         if !common.isQuiet { try rows.begin(DiffHead(first, second)) }
@@ -86,6 +86,11 @@ struct DiffCommand: Command {
         }
         if !common.isQuiet { try rows.end() }
         return differences == 0 ? .success : .differences
+    }
+
+    /// The first of the entries names the other side instead.
+    private static func path(_ entry: EntryPath) -> BytePath {
+        entry.bytes.isEmpty ? "." : BytePath(entry.bytes)
     }
 
     /// An archive or a directory by the name on the command line.
@@ -100,7 +105,7 @@ struct DiffCommand: Command {
     private func compare(
         _ first: DiffHead.Side,
         _ second: DiffHead.Side,
-        _ selection: PathArguments,
+        _ selection: EntrySelection,
         _ progress: Progress?,
         on console: Console,
         _ body: @Sendable (ArchiveDifference) throws -> Void
@@ -110,7 +115,7 @@ struct DiffCommand: Command {
             let source = try name.source(on: console, keys: keys)
             let (differences, inspection) = try await source.inspectComparing(
                 with: try MigrationDataContainer(atPath: path),
-                only: selection.resolved(in: source, called: name).paths,
+                only: selection.resolved(in: source).paths,
                 includesCaches: includesCaches,
                 host: common.host(on: console),
                 progress: progress,
@@ -122,7 +127,7 @@ struct DiffCommand: Command {
             let source = try name.source(on: console, keys: keys)
             return try await source.compare(
                 with: other.source(on: console, keys: keys),
-                only: selection.resolved(in: source, called: name).paths,
+                only: selection.resolved(in: source).paths,
                 body
             )
         case (.directory(let path), .directory(let other)):

@@ -5,7 +5,7 @@ internal import MigrationSystem
 /// `migrate extract`: extracts some or all entries into a directory.
 struct ExtractCommand: Command {
     private(set) var archive = ArchiveName()
-    private(set) var selection = PathArguments()
+    private(set) var selection = EntrySelection()
     private var keys = DecryptionFlags()
     private var directory: BytePath = ""
     private var options = ImportOptions()
@@ -18,7 +18,7 @@ struct ExtractCommand: Command {
     static let abstract = "Extract some or all entries of an archive into a directory."
 
     static var arguments: [Argument<Self>] {
-        [.archive(to: \.archive), PathArguments.argument(at: \.selection)]
+        [.archive(to: \.archive), EntrySelection.argument(at: \.selection)]
     }
 
     static var flags: [Flag<Self>] {
@@ -34,8 +34,8 @@ struct ExtractCommand: Command {
             .help("With '--merge', replace files that are there.")
             .about(.container)
             .needing(merge)
-        PathArguments.pattern.included(at: \.selection)
-        PathArguments.included(at: \.selection)
+        EntrySelection.pattern.included(at: \.selection)
+        EntrySelection.included(at: \.selection)
         Flag.externalLinks(to: \.options.externalLinks)
         RestoredMetadataFlags.included(at: \.metadata)
         Flag.expect(to: \.options.expectedFingerprint)
@@ -94,7 +94,7 @@ struct ExtractCommand: Command {
     func run(in context: CommandContext) async throws -> ExitCode {
         let console = context.console.quieted(common.isQuiet)
         let source = try archive.source(on: console, keys: keys)
-        let selection = try await selection.resolved(in: source, called: archive)
+        let selection = try await selection.resolved(in: source)
         guard !isToStandardOutput else {
             return try await write(selection, of: source, on: console)
         }
@@ -103,9 +103,7 @@ struct ExtractCommand: Command {
         let report = try await common.showingProgress(on: console) { [options] progress in
             try await source.extract(
                 toPath: directory,
-                only: selection.paths,
-                matching: selection.patterns,
-                named: selection.names(),
+                selecting: selection,
                 keepsGoing: keepsGoing,
                 policy: merges ? .merged(replacesFiles: common.replacesExisting) : .separate,
                 options: options,
@@ -124,14 +122,14 @@ struct ExtractCommand: Command {
     }
 
     private func write(
-        _ selection: PathArguments,
+        _ selection: EntrySelection,
         of source: ArchiveSource,
         on console: Console
     ) async throws -> ExitCode {
         let inspection = try await common.showingProgress(on: console) { progress in
             try await source.readFile(
-                at: selection.onlyName,
-                named: selection.hasPrintedNames ? selection.names() : nil,
+                at: (selection.named + selection.printed)[0],
+                isPrinted: !selection.printed.isEmpty,
                 expecting: options.expectedFingerprint,
                 progress: progress
             ) { try console.output.write($0) }

@@ -9,7 +9,7 @@ struct ListCommand: Command {
     private var archive = ArchiveName()
     private var keys = DecryptionFlags()
     private var backup = BackupFlags()
-    private var selection = PathArguments()
+    private var selection = EntrySelection()
     private var format = RowFormat.text
     private var isForNcdu = false
     var common = CommonOptions()
@@ -18,7 +18,7 @@ struct ListCommand: Command {
     static let abstract = "List the entries of an archive, as 'tar -tv' does."
 
     static var arguments: [Argument<Self>] {
-        [.archive(to: \.archive), PathArguments.argument(at: \.selection)]
+        [.archive(to: \.archive), EntrySelection.argument(at: \.selection)]
     }
 
     private static let jsonLines = Flag<Self>("json-lines", sets: \.format, to: .jsonLines)
@@ -30,8 +30,8 @@ struct ListCommand: Command {
         .about(.running)
 
     static var flags: [Flag<Self>] {
-        PathArguments.pattern.included(at: \.selection)
-        PathArguments.included(at: \.selection)
+        EntrySelection.pattern.included(at: \.selection)
+        EntrySelection.included(at: \.selection)
         DecryptionFlags.included(at: \.keys)
         BackupFlags.passwordFile.included(at: \.backup)
         BackupFlags.sizeFlags.map { $0.included(at: \.backup) }
@@ -66,8 +66,8 @@ struct ListCommand: Command {
         let tree = Monitor(NcduTree())
         try rows.begin(ListHead(archive))
         let source = try archive.source(on: console, keys: keys)
-        let selection = try await selection.resolved(in: source, called: archive)
-        let search = selection.search()
+        let selection = try await selection.resolved(in: source)
+        let search = EntrySearch(selection)
         let inspection = try await BackupOperations.inspect(
             source,
             at: backup.place(of: archive, on: console),
