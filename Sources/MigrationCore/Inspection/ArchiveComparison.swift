@@ -15,9 +15,9 @@ extension ArchiveSource {
     /// - Throws: `ArchiveError` if an archive is damaged, if neither has an entry of `paths`, or if an archive that
     ///   is not in tree order has too many entries; errors of `body`; `CancellationError`.
     @concurrent
-    package func compare(
+    func compare(
         with other: ArchiveSource,
-        only paths: [EntryPath] = [],
+        only paths: [EntryPath],
         _ body: @Sendable (ArchiveDifference) throws -> Void
     ) async throws -> Int {
         try await withOperation { operation in

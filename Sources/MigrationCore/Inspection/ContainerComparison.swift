@@ -404,18 +404,56 @@ private struct DirectoryEntries {
     }
 }
 
+/// One side of a comparison.
+package enum ComparedTree: Sendable {
+    case archive(ArchiveSource)
+    case container(MigrationDataContainer)
+}
+
 extension MigrationHost {
-    /// Compares two directories, as an export of them would see them.
+    /// Compares two archives or containers, or one of each.
     ///
-    /// If `paths` isn't empty, only these paths and everything below them are compared.
+    /// If `selection` isn't of all entries, only those and everything below them are compared.
     ///
-    /// - Returns: The number of differences.
-    @concurrent
+    /// - Returns: The number of differences, and the description of an archive that was compared with a
+    ///   container.
     package func compare(
-        _ first: MigrationDataContainer,
-        with second: MigrationDataContainer,
-        only paths: [EntryPath],
+        _ first: ComparedTree,
+        with second: ComparedTree,
+        only selection: EntrySelection,
         includesCaches: Bool,
+        progress: Progress?,
+        _ body: @Sendable (ArchiveDifference) throws -> Void
+    ) async throws -> (differences: Int, archive: ArchiveInspection?) {
+        switch (first, second) {
+        case (.archive(let source), .container(let container)),
+            (.container(let container), .archive(let source)):
+            let (differences, archive) = try await source.inspectComparing(
+                with: container,
+                only: selection.resolved(in: source).paths,
+                includesCaches: includesCaches,
+                host: self,
+                progress: progress,
+                body
+            )
+            return (differences, archive)
+        case (.archive(let source), .archive(let other)):
+            let paths = try await selection.resolved(in: source).paths
+            return (try await source.compare(with: other, only: paths, body), nil)
+        case (.container(let container), .container(let other)):
+            let rules = ContainerSelection(includesCaches: includesCaches, exclusions: [])
+            let paths = selection.paths
+            return (try await compare(container, other, rules, only: paths, body), nil)
+        }
+    }
+
+    /// Compares two containers, as an export of them would see them.
+    @concurrent
+    private func compare(
+        _ first: MigrationDataContainer,
+        _ second: MigrationDataContainer,
+        _ selection: ContainerSelection,
+        only paths: [EntryPath],
         _ body: @Sendable (ArchiveDifference) throws -> Void
     ) async throws -> Int {
         try await withOperation { operation in
@@ -426,7 +464,7 @@ extension MigrationHost {
             return try withoutActuallyEscaping(body) { body in
                 let comparison = ContainerComparison(
                     root: other.root,
-                    selection: ContainerSelection(includesCaches: includesCaches, exclusions: []),
+                    selection: selection,
                     paths: paths,
                     on: operation,
                     report: body

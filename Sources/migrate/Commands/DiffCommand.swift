@@ -1,4 +1,3 @@
-internal import Foundation
 internal import MigrationCore
 internal import MigrationReports
 internal import MigrationSystem
@@ -79,10 +78,18 @@ struct DiffCommand: Command {
             }
         let rows = RowOutput(to: console.output, as: common.answersInJSON ? .json : .text)
         if !common.isQuiet { try rows.begin(DiffHead(first, second)) }
-        let differences = try await common.showingProgress(on: console) { [selection] progress in
-            try await compare(first, second, selection, progress, on: console) { difference in
-                if !common.isQuiet { try rows.write(DifferenceRow(difference)) }
-            }
+        let (differences, archive) = try await common.showingProgress(on: console) {
+            [selection] progress in
+            try await common.host(on: console).compare(
+                tree(first, on: console),
+                with: tree(second, on: console),
+                only: selection,
+                includesCaches: includesCaches,
+                progress: progress
+            ) { if !common.isQuiet { try rows.write(DifferenceRow($0)) } }
+        }
+        for case .archive(let name) in [first, second] {
+            if let archive { console.logMissingProof(of: name.sourceText, in: archive) }
         }
         if !common.isQuiet { try rows.end() }
         return differences == 0 ? .success : .differences
@@ -102,42 +109,10 @@ struct DiffCommand: Command {
         return isDirectory ? .directory(name.path) : .archive(name)
     }
 
-    private func compare(
-        _ first: DiffHead.Side,
-        _ second: DiffHead.Side,
-        _ selection: EntrySelection,
-        _ progress: Progress?,
-        on console: Console,
-        _ body: @Sendable (ArchiveDifference) throws -> Void
-    ) async throws -> Int {
-        switch (first, second) {
-        case (.archive(let name), .directory(let path)), (.directory(let path), .archive(let name)):
-            let source = try name.source(on: console, keys: keys)
-            let (differences, inspection) = try await source.inspectComparing(
-                with: try MigrationDataContainer(atPath: path),
-                only: selection.resolved(in: source).paths,
-                includesCaches: includesCaches,
-                host: common.host(on: console),
-                progress: progress,
-                body
-            )
-            console.logMissingProof(of: name.sourceText, in: inspection)
-            return differences
-        case (.archive(let name), .archive(let other)):
-            let source = try name.source(on: console, keys: keys)
-            return try await source.compare(
-                with: other.source(on: console, keys: keys),
-                only: selection.resolved(in: source).paths,
-                body
-            )
-        case (.directory(let path), .directory(let other)):
-            return try await common.host(on: console).compare(
-                MigrationDataContainer(atPath: path),
-                with: MigrationDataContainer(atPath: other),
-                only: selection.paths,
-                includesCaches: includesCaches,
-                body
-            )
+    private func tree(_ side: DiffHead.Side, on console: Console) throws -> ComparedTree {
+        switch side {
+        case .archive(let name): .archive(try name.source(on: console, keys: keys))
+        case .directory(let path): .container(try MigrationDataContainer(atPath: path))
         }
     }
 }
