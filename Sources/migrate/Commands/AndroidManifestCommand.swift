@@ -1,5 +1,4 @@
 internal import AndroidMigration
-internal import MigrationArchive
 internal import MigrationCore
 internal import MigrationReports
 internal import MigrationSystem

@@ -1,5 +1,3 @@
-internal import MigrationArchive
-internal import MigrationCore
 internal import MigrationHosting
 internal import MigrationReports
 internal import MigrationSystem

@@ -1,7 +1,5 @@
 internal import AndroidMigration
-internal import MigrationArchive
 internal import MigrationCore
-internal import MigrationHosting
 internal import MigrationReports
 internal import MigrationSystem
 

@@ -1,6 +1,4 @@
 internal import Foundation
-internal import MigrationArchive
-internal import MigrationCore
 internal import MigrationHosting
 internal import MigrationReports
 internal import MigrationSystem

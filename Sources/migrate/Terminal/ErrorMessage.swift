@@ -1,6 +1,5 @@
 internal import AndroidMigration
 internal import Foundation
-internal import MigrationArchive
 internal import MigrationCore
 internal import MigrationReports
 internal import MigrationSystem
