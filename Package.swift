@@ -305,9 +305,9 @@ let package = Package(
         .testTarget(
             name: "MigrateTests",
             dependencies: [
-                "MigrationArchive", "MigrationCore", "MigrationHosting", "MigrationReports",
-                "MigrationSystem",
-                "TestSupport", "migrate", "store-plan",
+                "AndroidMigration", "IPhoneBackups", "MigrationArchive", "MigrationContainers",
+                "MigrationCore", "MigrationHosting", "MigrationReports", "MigrationSystem",
+                "PropertyLists", "StoreMigration", "TestSupport", "migrate", "store-plan",
             ] + extensionPrograms,
             exclude: ["Snapshots"],
             swiftSettings: settings

@@ -134,13 +134,14 @@ package struct JSONMembers: Encodable, ExpressibleByDictionaryLiteral {
         }
     }
 
-    private let list: [(name: String, value: (any Encodable)?)]
+    /// The members, also those without a value.
+    let list: [(name: String, value: (any Encodable)?)]
 
     package init(dictionaryLiteral members: (String, (any Encodable)?)...) {
         list = members.map { ($0.0, $0.1) }
     }
 
-    private init(_ list: [(name: String, value: (any Encodable)?)]) { self.list = list }
+    init(_ list: [(name: String, value: (any Encodable)?)]) { self.list = list }
 
     /// The value of a member that is `null` if there is none.
     package static func orNull(_ value: (any Encodable)?) -> any Encodable { value ?? Null() }

@@ -38,7 +38,7 @@ struct AnswerTests {
         return list
     }
 
-    private static func export(omitting count: Int) throws -> ExportAnswer {
+    static func export(omitting count: Int) throws -> ExportAnswer {
         ExportAnswer(
             ArchiveName("notes.tar.zst"),
             report: ExportReport(
@@ -91,7 +91,8 @@ struct AnswerTests {
         return replaced
     }
 
-    @Test func `answers an import`() throws {
+    /// The answer of an import, or of an extraction.
+    static func imported(_ action: ImportAnswer.Action) throws -> ImportAnswer {
         let leftover = "a leftover of an import can't be removed"
         var report = ImportReport(
             header: Self.header,
@@ -108,13 +109,17 @@ struct AnswerTests {
         report.leftovers = [
             MigrationError(.outputFailed, leftover, path: "/data/.staging")
         ]
-        let answer = ImportAnswer(
-            .import,
+        return ImportAnswer(
+            action,
             of: ArchiveName("notes.tar.zst"),
             into: [UInt8]("/data/".utf8) + [0xE9],
             report,
             .ofFlags
         )
+    }
+
+    @Test func `answers an import`() throws {
+        let answer = try Self.imported(.import)
         #expect(
             answer.text == """
                 notes.tar.zst: imported into /data/\\xE9: 1,204 files, 87 directories, 12 links; 84.2 MB
