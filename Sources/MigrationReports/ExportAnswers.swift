@@ -129,9 +129,9 @@ package struct ExistingArchiveAnswer: Answer, JSONObject {
     private let archive: ArchiveName
     private let state: State
     /// `nil` if the archive was not read.
-    package let fingerprint: String?
+    private let fingerprint: Fingerprint?
 
-    package init(_ archive: ArchiveName, _ state: State, fingerprint: String?) {
+    package init(_ archive: ArchiveName, _ state: State, fingerprint: Fingerprint?) {
         (self.archive, self.state, self.fingerprint) = (archive, state, fingerprint)
     }
 
@@ -143,7 +143,7 @@ package struct ExistingArchiveAnswer: Answer, JSONObject {
     }
 
     package var members: JSONMembers {
-        ["archive": archive.exact, "fingerprint": fingerprint, "state": state]
+        ["archive": archive.exact, "fingerprint": fingerprint?.description, "state": state]
     }
 }
 

@@ -136,13 +136,10 @@ struct ExportCommand: ExportingCommand {
         }
         let source = try content.source(container)
         let options = try content.options()
-        if let existing, let found = try ExistingArchive(archive, policy: existing) {
-            let answer = try await found.answer(signedWith: signingKey) {
+        if let existing, let found = try ExistingArchive(at: archive.path, policy: existing) {
+            return try await keep(found, in: context) {
                 try await export(source, options, for: .fingerprint, on: console).fingerprint
             }
-            context.outcome.note(fingerprint: answer.fingerprint, isSkipped: true)
-            try common.conclude(with: answer, on: console)
-            return .success
         }
         let record = try records.record()
         let purpose: ExportPurpose = isDryRun ? .preview(destination) : .archive(destination)
@@ -154,7 +151,7 @@ struct ExportCommand: ExportingCommand {
         if let signingKey, !isDryRun {
             try ArchiveStatement(report).sign(
                 keyPath: signingKey,
-                toPath: BytePath(archive.path.bytes + Array(".sig".utf8)),
+                toPath: SignatureFlags.path(nil, of: archive),
                 replacesExisting: common.replacesExisting,
                 on: MigrationOperation(cancellation: SignalWatch.interruption)
             )
@@ -162,6 +159,26 @@ struct ExportCommand: ExportingCommand {
         try record.finish { tree, log in
             ReportPage(about: report, of: container, to: archive, tree: tree, session: log)
         }
+        return .success
+    }
+
+    private func keep(
+        _ found: ExistingArchive,
+        in context: CommandContext,
+        comparedWith fingerprint: () async throws -> Fingerprint
+    ) async throws -> ExitCode {
+        let found = try await found.check(
+            // An encrypted archive is opened with the keys of the environment.
+            openedWith: DecryptionFlags().decryption(),
+            signedWith: signingKey,
+            in: SignatureFlags.path(nil, of: archive),
+            on: MigrationOperation(cancellation: SignalWatch.interruption),
+            comparedWith: fingerprint
+        )
+        let state: ExistingArchiveAnswer.State = existing == .verify ? .unchanged : .kept
+        context.outcome.note(fingerprint: found?.description, isSkipped: true)
+        let answer = ExistingArchiveAnswer(archive, state, fingerprint: found)
+        try common.conclude(with: answer, on: context.console.quieted(common.isQuiet))
         return .success
     }
 }
