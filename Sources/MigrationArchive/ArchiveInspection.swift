@@ -4,7 +4,7 @@ public struct ArchiveInspection: Sendable {
     public let header: ArchiveHeader?
 
     /// The totals of its content; `nil` for the tar file of another program that was not read
-    /// whole.
+    /// completely.
     public let totals: ArchiveTotals?
 
     /// The hash that identifies it; `nil` for the tar file of another program.
@@ -22,8 +22,8 @@ public struct ArchiveInspection: Sendable {
     /// The number of frames that hold the stream; `nil` for the tar file of another program.
     public let frameCount: Int?
 
-    /// Whether the tar file of another program, read to its end, has no end mark, which happens if
-    /// it was cut short.
+    /// Whether the tar file of another program, read to its end, has no end mark, for example
+    /// because it was cut short.
     public let lacksEndMark: Bool
 
     /// Whether bytes follow the end of a tar file of another program that was read to its end.

@@ -2,7 +2,7 @@ internal import CZstd
 public import Foundation
 package import MigrationSystem
 
-/// Reads an archive: its description, its entries in order, and at the end the proof that it is whole.
+/// Reads an archive: its description, its entries in order, and finally the proof that it is whole.
 ///
 /// Use it to read an archive without restoring it; to restore one, use `MigrationHost`, or
 /// `ArchiveSource.extract`.
@@ -15,18 +15,18 @@ package import MigrationSystem
 /// }
 /// ```
 ///
-/// An archive of this project must be exactly what an ``ArchiveWriter`` writes, and is proved complete
-/// once ``next()`` returns `nil`. Another program's tar file is read leniently, on request only, and
-/// nothing proves that it is complete. Each entry comes once, and a hard link after its file; don't rely
-/// on any other order: a directory mostly comes after the entries in it.
+/// An archive of this project must be exactly what an ``ArchiveWriter`` writes, and is proved
+/// complete once ``next()`` returns `nil`. Another program's tar file is read leniently, only on
+/// request, and can't be proved complete. Each entry comes once, and a hard link after its file.
+/// Don't rely on any other order: a directory usually comes after the entries in it.
 ///
 /// Calls block while the archive is read, and throw `CancellationError` once the calling task is
-/// cancelled. Memory depends on the number of threads only. After an error the reader throws the same
-/// error again.
+/// cancelled. Memory depends only on the number of threads. After an error, the reader throws the
+/// same error again.
 public final class ArchiveReader: RestorableArchive {
     /// How an archive is read.
     public struct Options: Sendable {
-        /// The keys that open an encrypted archive; one that is not encrypted is read without them.
+        /// The keys that open an encrypted archive; ignored for an archive that is not encrypted.
         public var decryption: ArchiveDecryption?
 
         /// Whether other programs' tar files are read too, plain or compressed with zstd or gzip.
@@ -47,7 +47,7 @@ public final class ArchiveReader: RestorableArchive {
     /// The archive's own description; `nil` for another program's tar file.
     public let header: ArchiveHeader?
 
-    /// Whether a tar file begins as the backup of an Android app does.
+    /// Whether a tar file begins like the backup of an Android app.
     package let isAndroidBackup: Bool
 
     /// The size of the archive file; `nil` from a pipe.
@@ -66,10 +66,12 @@ public final class ArchiveReader: RestorableArchive {
     private let isWhole: Bool
     private let knownIndex: ArchiveIndex?
     private let table: LargeFileTable?
-    /// The same, even if entries are not to be taken from it because the archive may be damaged.
+    /// The same table, even if entries must not be taken from it because the archive may be
+    /// damaged.
     private let listing: LargeFileTable?
     private let input: ArchiveInput
-    /// Whether a client reads, whose task may be cancelled; operations of this project have a flag.
+    /// Whether the caller is a client, whose task may be cancelled; operations of this project have
+    /// a flag.
     private var followsTask = false
     private var failure: (any Error)?
     /// Whether something was skipped because it is damaged.
@@ -79,8 +81,8 @@ public final class ArchiveReader: RestorableArchive {
 
     /// Looks at the start of `input`, and at its end if that can be reached.
     ///
-    /// With `toleratingDamage`, a missing or damaged end is ignored until it is reached. The entries of
-    /// another program's tar file have `foreignMetadata`, as far as the file holds it.
+    /// With `toleratingDamage`, a missing or damaged end is ignored until it is reached. The
+    /// entries of another program's tar file have `foreignMetadata`, if the file holds it.
     package init(
         _ input: ArchiveInput,
         access: Access,
@@ -121,7 +123,8 @@ public final class ArchiveReader: RestorableArchive {
         entries = strict
     }
 
-    /// The index at the archive's end; `nil` if it can't be reached, or is damaged and that doesn't matter yet.
+    /// The index at the archive's end; `nil` if it can't be reached, or if it is damaged and damage
+    /// is tolerated.
     private static func index(
         of input: ArchiveInput,
         after frame: HeaderFrame,
@@ -135,8 +138,8 @@ public final class ArchiveReader: RestorableArchive {
         }
     }
 
-    /// Reads up to another program's first entry, which ``next()`` returns: the first bytes alone
-    /// don't show whether a compressed file is a tar file.
+    /// Reads up to another program's first entry, which ``next()`` returns: the first bytes of a
+    /// compressed file don't show whether it is a tar file.
     ///
     /// - Throws: ``ArchiveError`` if the file is not a tar file, or is damaged at its start.
     package func readAhead() throws {
@@ -147,8 +150,9 @@ public final class ArchiveReader: RestorableArchive {
     /// Returns the next entry, or `nil` after the last; content that was not read is skipped.
     ///
     /// - Returns: The entry, or `nil` once the archive was read to its end and is proved to be whole.
-    /// - Throws: ``ArchiveError`` of codes `damaged`, `truncated`, `refused` and `unsupported` if the
-    ///   archive is not sound, and of code `inputFailed` if it can't be read; `CancellationError`.
+    /// - Throws: ``ArchiveError`` of codes `damaged`, `truncated`, `refused` and `unsupported` if
+    ///   the archive is invalid, and of code `inputFailed` if it can't be read;
+    ///   `CancellationError`.
     public func next() throws -> ArchiveEntry? {
         try reportingFailure {
             if firstEntry != nil, let entry = firstEntry.take() { return entry }
@@ -176,7 +180,7 @@ public final class ArchiveReader: RestorableArchive {
     /// Where the header of the current entry begins in the tar stream.
     package var entryOffset: UInt64 { entries.entryOffset }
 
-    /// Where in its window the current entry lies.
+    /// The current entry's place in its window.
     package var place: WindowPlace { entries.place }
 
     /// How much of the current entry's content the archive holds, apart from holes.
@@ -187,7 +191,7 @@ public final class ArchiveReader: RestorableArchive {
         (entries as? ForeignTarReader)?.holdsAppDataBundle ?? false
     }
 
-    /// Whether another program's tar file, read to its end, has no mark there.
+    /// Whether another program's tar file, read to its end, has no end mark.
     package var lacksEndMark: Bool { (entries as? ForeignTarReader)?.lacksEndMark ?? false }
 
     /// Whether bytes follow the end of another program's tar file, read to its end.
@@ -219,8 +223,8 @@ public final class ArchiveReader: RestorableArchive {
         return ContentPieces(from: place.start, size: place.size, in: knownIndex)
     }
 
-    /// Passes the content of the current entry to `body`, without those of its `pieces` that `isKnown` knows,
-    /// which are not read.
+    /// Passes the content of the current entry to `body`, without reading those of its `pieces`
+    /// that `isKnown` knows.
     package func readContent(
         passingOver pieces: ContentPieces,
         where isKnown: (ContentPiece) throws -> Bool,
@@ -229,8 +233,8 @@ public final class ArchiveReader: RestorableArchive {
         try strict?.readContent(passingOver: pieces, where: isKnown, body)
     }
 
-    /// Passes the content of the current entry to `body` in slices that stay valid after the next entry
-    /// is read; returns `false` if it must be read instead.
+    /// Passes the content of the current entry to `body` in slices that stay valid after the next
+    /// entry is read; returns `false` if the content must be read instead.
     package func takeContent(_ body: (UInt64, ContentSlice) throws -> Void) throws -> Bool {
         try entries.takeContent(body)
     }
@@ -238,14 +242,15 @@ public final class ArchiveReader: RestorableArchive {
     /// Returns the parts of the current entry that can't be restored, once.
     package func takeOmissions() -> [EntryOmission] { entries.takeOmissions() }
 
-    /// How many bytes of the archive were consumed, for showing progress.
+    /// How many bytes of the archive were consumed, for progress.
     package var consumedBytes: UInt64 {
         pieces?.position ?? input.position
     }
 
     private var index: ArchiveIndex? { pieces?.index }
 
-    /// The hash that stands for the archive, once its end is known; `nil` for another program's tar file.
+    /// The hash that identifies the archive, once its end is known; `nil` for another program's tar
+    /// file.
     ///
     /// It is proved once ``next()`` has returned `nil`.
     public var fingerprint: Fingerprint? { index?.fingerprint }
@@ -267,7 +272,7 @@ public final class ArchiveReader: RestorableArchive {
             throw ArchiveError.cutShort
         }
         var counted = strict.totals
-        // Pages of zeros are counted only where all content was read.
+        // Pages of zeros are counted only if all content was read.
         if !isWhole { counted.dataBytes = index.totals.dataBytes }
         guard counted == index.totals, counted.dataBytes <= counted.contentBytes else {
             throw ArchiveError(.damaged, "the entries do not match the totals at the archive's end")
@@ -311,9 +316,10 @@ extension ArchiveReader {
         try self.init(client: descriptor, options: options)
     }
 
-    /// Opens the archive that comes from an open descriptor, such as 0 for standard input.
+    /// Opens the archive that is read from an open descriptor, such as 0 for standard input.
     ///
-    /// The descriptor stays open. A regular file is read from its start, wherever the descriptor stands.
+    /// The descriptor stays open. A regular file is read from its start, whatever the descriptor's
+    /// position.
     ///
     /// - Parameters:
     ///   - number: The number of the descriptor, which is open for reading.
@@ -356,8 +362,8 @@ extension ArchiveReader {
     /// Only the frames around them are read, each checked against its hash. The totals and the index
     /// of entries are then not compared with the archive.
     ///
-    /// - Returns: Whether it can; if not, because the archive is read as a whole or its entries
-    ///   are not in the order of a tree, nothing changes.
+    /// - Returns: Whether the archive can be read selectively. If it is read as a whole or its
+    ///   entries are not in tree order, nothing changes.
     package func select(_ paths: [EntryPath]) throws -> Bool {
         guard let strict, !isWhole, let knownIndex else { return false }
         let entryIndex = try readEntryIndex(listedIn: knownIndex)
@@ -370,7 +376,8 @@ extension ArchiveReader {
 // MARK: - Comparing with another archive
 
 extension ArchiveReader {
-    /// Whether the entries come in the order of a tree; `false` from a pipe and for other programs' tar files.
+    /// Whether the entries are in tree order; `false` from a pipe and for other programs' tar
+    /// files.
     package var isInTreeOrder: Bool {
         get throws {
             guard !isWhole, let knownIndex else { return false }
@@ -378,7 +385,8 @@ extension ArchiveReader {
         }
     }
 
-    /// Where the current entry lies, from its first header to the end of its content, counted from the first piece.
+    /// The range of the current entry, from its first header to the end of its content, counted
+    /// from the first piece.
     package var entryRange: Range<UInt64> {
         get throws {
             guard let strict else { return 0..<0 }
@@ -387,7 +395,8 @@ extension ArchiveReader {
         }
     }
 
-    /// Whether `range` holds the same bytes as `other` holds at its own range, if the hashes of pieces prove it.
+    /// Whether the hashes of pieces prove that `range` holds the same bytes as the range of
+    /// `other`.
     package func holds(
         _ range: Range<UInt64>,
         asHeldBy other: ArchiveReader,
@@ -462,7 +471,7 @@ extension ArchiveReader {
         hasGap = true
         guard let strict, entries === strict, let listing else { return nil }
         do {
-            // The last entry was returned whole; those after it are lost.
+            // The last entry was returned completely; those after it are lost.
             let offset = strict.entryOffset
             let known = offset < strict.firstOffset ? 0 : offset - strict.firstOffset + 1
             let start = max(known, passedOver)
@@ -510,12 +519,12 @@ enum ArchiveFormat {
 
     /// Looks at the start of `input`.
     ///
-    /// Damage of an encrypted file is reported before anything that its content says.
+    /// Damage of an encrypted file is reported before any problem in its content.
     static func authenticated(in input: ArchiveInput) throws -> ArchiveFormat {
         do {
             return try detect(in: input)
         } catch let error as ArchiveError where error.code == .notAnArchive {
-            // Nothing that an encrypted file says counts until it is authenticated.
+            // The content of an encrypted file isn't trusted until it is authenticated.
             try input.proveDecryption()
             throw error
         }
@@ -545,15 +554,16 @@ enum ArchiveFormat {
             throw notAnArchive(input)
         }
         let block = UstarBlock(copying: input.ahead)
-        // Zeros alone have the form of an empty tar file, but a crash also leaves them of any other file.
+        // Zeros alone have the form of an empty tar file, but a crash can also turn any other file
+        // into zeros.
         guard !block.isZero, block.hasValidChecksum else {
             throw notAnArchive(input)
         }
         return .plainTar
     }
 
-    /// Whether the input, of this format, begins with `apps/<package>/_manifest`, as a backup of Android's
-    /// that is a tar file does.
+    /// Whether the input, of this format, begins with `apps/<package>/_manifest`, like an Android
+    /// backup in a tar file.
     func isAndroidBackup(_ input: ArchiveInput) -> Bool {
         guard case .plainTar = self else { return false }
         let name = UstarBlock(copying: input.ahead).text(at: UstarBlock.Field.name)
@@ -562,9 +572,9 @@ enum ArchiveFormat {
             && names[2].elementsEqual("_manifest".utf8)
     }
 
-    /// Reads the header of a migration archive; `nil` for anything else that zstd reads.
+    /// Reads the header of a migration archive; `nil` for any other file that zstd reads.
     private static func header(in input: ArchiveInput) throws -> HeaderFrame? {
-        // A pipe may not have more than a usual header needs yet.
+        // A pipe may not hold more than a usual header yet.
         var start = try StreamStart(of: input, lookingAhead: 128 * 1024)
         guard start.bytes.count >= TarFormat.blockSize else { return nil }
         let block = UstarBlock(copying: start.bytes[...])

@@ -6,7 +6,7 @@ package enum ArchiveVerifier {
     package enum Scope {
         /// The hashes alone; entries are not read.
         case hashes
-        /// Everything, as an extraction with these options does, except for errors of the disk.
+        /// Everything that an extraction with these options checks, except for errors of the disk.
         ///
         /// State that does not fit into memory is kept in files that `makeFile` makes.
         case everything(
@@ -15,8 +15,8 @@ package enum ArchiveVerifier {
         )
     }
 
-    /// Checks an archive as far as `scope` says; the tar file of another program, which has no hashes,
-    /// is read from end to end in any case.
+    /// Checks an archive as `scope` says; the tar file of another program, which has no hashes, is
+    /// always read completely.
     package static func verify(
         _ input: ArchiveInput,
         scope: Scope,
@@ -35,7 +35,8 @@ package enum ArchiveVerifier {
         }
     }
 
-    /// The parts of a damaged archive that can't be read, by an extraction with `options` that restores nothing.
+    /// The parts of a damaged archive that can't be read, found by an extraction with `options`
+    /// that restores nothing.
     ///
     /// State that does not fit into memory is kept in files that `makeFile` makes.
     package static func losses(

@@ -11,7 +11,8 @@ package struct UnpackedTar {
         }
     }
 
-    /// Passes the content to `body`, piece by piece; returns the damage after which nothing can be read.
+    /// Passes the content to `body`, piece by piece; returns the damage that ended the reading, if
+    /// any.
     package func forEachPiece(_ body: (ArraySlice<UInt8>) throws -> Void) throws -> ArchiveError? {
         while true {
             let chunk: FrameBuffer

@@ -13,7 +13,7 @@ enum AgeArmor {
     /// The white space that may surround an armor.
     static let spaces = [UInt8](" \t\r\n".utf8)
 
-    /// The most white space before an armor.
+    /// The maximum white space before an armor.
     static let spaceLimit = 1024
 
     static func damage(_ problem: String) -> ArchiveError {
@@ -159,7 +159,7 @@ struct ArmorEncoder {
 
 // MARK: - Base64
 
-/// Base64 (RFC 4648, section 4) that only decodes text that its own encoder can make.
+/// Base64 (RFC 4648, section 4) that decodes only what its own encoder produces.
 enum Base64 {
     /// The text of `bytes`, with padding or without.
     static func encode(_ bytes: ArraySlice<UInt8>, isPadded: Bool) -> [UInt8] {

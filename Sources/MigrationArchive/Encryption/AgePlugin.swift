@@ -9,7 +9,7 @@ struct AgePlugin: Sendable, Hashable {
 
     private static let identityStart = "age-plugin-"
 
-    /// Takes the plugin of an identity, `AGE-PLUGIN-<NAME>-1…`; `nil` if it isn't one.
+    /// Makes the plugin of an identity, `AGE-PLUGIN-<NAME>-1…`; `nil` for any other text.
     init?(identity text: ArraySlice<UInt8>) {
         guard text.starts(with: "AGE-PLUGIN-".utf8),
             let end = text.lastIndex(of: UInt8(ascii: "1"))
@@ -19,7 +19,7 @@ struct AgePlugin: Sendable, Hashable {
         self.init(name: String(start.dropFirst(Self.identityStart.count).dropLast()))
     }
 
-    /// Takes the plugin of a recipient, `age1<name>1…`; `nil` if it isn't one.
+    /// Makes the plugin of a recipient, `age1<name>1…`; `nil` for any other text.
     init?(recipient text: String) {
         let bytes = [UInt8](text.utf8)[...]
         guard text.hasPrefix("age1"), let end = bytes.lastIndex(of: UInt8(ascii: "1")), end > 4,
@@ -230,7 +230,7 @@ private final class AgePluginConversation {
         }
     }
 
-    /// Asks at the terminal; `nil` if there is none.
+    /// Asks at the terminal; `nil` without one.
     private func ask(_ text: String) -> [UInt8]? {
         let prompt = "age-plugin-\(name): \(PrintableText.escaping(text)): "
         // The reason makes no difference: there is no answer.

@@ -5,7 +5,7 @@ internal import MigrationSystem
 /// The keys are wiped when the last copy of the value is destroyed. Until then the process writes no
 /// core dump. An archive that is not encrypted is read without keys.
 public struct ArchiveDecryption: Sendable {
-    /// The largest work factor of a passphrase that is accepted, as a power of two.
+    /// The largest accepted work factor of a passphrase, as a power of two.
     ///
     /// A work factor of 20 takes 1 GiB of memory.
     public var maximumWorkFactor = 20
@@ -57,10 +57,10 @@ public struct ArchiveDecryption: Sendable {
         try addIdentities(wiping: &plain)
     }
 
-    /// Whether a file of identities is itself encrypted, as `age -p` does it.
+    /// Whether a file of identities is itself encrypted, as by `age -p`.
     ///
     /// - Parameter text: The file's bytes.
-    /// - Returns: Whether they begin as an encrypted file, or as its text form.
+    /// - Returns: Whether they begin like an encrypted file or its text form.
     public static func isEncrypted(identities text: [UInt8]) -> Bool {
         text.starts(with: AgeHeader.magic) || text.starts(with: AgeArmor.begin)
     }

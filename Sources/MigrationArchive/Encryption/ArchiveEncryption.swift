@@ -2,7 +2,7 @@ internal import MigrationSystem
 
 /// The recipients or the passphrase that an archive is encrypted for, in the age format.
 ///
-/// Other people learn only the archive's size, and the number and kinds of its recipients.
+/// Others can see only the archive's size, and the number and kinds of its recipients.
 public struct ArchiveEncryption: Sendable {
     private enum Key: Sendable {
         case recipients([Recipient])
@@ -35,8 +35,8 @@ public struct ArchiveEncryption: Sendable {
 
     /// Encrypts for everyone who has the identity of one of `recipients`.
     ///
-    /// - Parameter recipients: Public keys, as `age-keygen` writes them: `age1…`, or as a plugin of age
-    ///   does, `age1<plugin>1…`; the plugin's program then encrypts each archive's key.
+    /// - Parameter recipients: Public keys, as written by `age-keygen` (`age1…`) or a plugin of age
+    ///   (`age1<plugin>1…`); the plugin's program then encrypts each archive's key.
     /// - Returns: The encryption.
     /// - Throws: ``ArchiveError`` of code `keyInvalid` if one isn't a key, or if there are none.
     public static func recipients(_ recipients: [String]) throws(ArchiveError) -> ArchiveEncryption
@@ -52,9 +52,9 @@ public struct ArchiveEncryption: Sendable {
         return ArchiveEncryption(.recipients(keys))
     }
 
-    /// The recipients in a file with one on each line, as age reads it.
+    /// The recipients in a file with one on each line, as in age.
     ///
-    /// - Parameter text: The file's bytes; empty lines and those that begin with `#` don't count.
+    /// - Parameter text: The file's bytes; empty lines and those that begin with `#` are ignored.
     /// - Returns: The other lines, for ``recipients(_:)``.
     public static func recipients(inFile text: [UInt8]) -> [String] {
         text.split { [UInt8(ascii: "\n"), UInt8(ascii: "\r")].contains($0) }

@@ -55,9 +55,9 @@ extension ByteSource {
     }
 }
 
-/// Reads a source in order, with a look ahead.
+/// Reads a source in order, with lookahead.
 package class ByteReader: ByteSource {
-    /// The fewest bytes that the look ahead has room for.
+    /// The minimum size of the lookahead buffer.
     private static let leastRoom = 64 * 1024
     /// Fewer bytes are read together with those after them: a frame may have a block every three bytes.
     private static let fewBytes = 4096
@@ -68,7 +68,7 @@ package class ByteReader: ByteSource {
     package let operation: MigrationOperation
 
     private var buffer: [UInt8] = []
-    /// The bytes in the buffer that were looked at and not consumed.
+    /// The bytes in the buffer that were peeked at but not consumed.
     private var pending = 0..<0
     private var isAtEnd = false
 
@@ -90,7 +90,8 @@ package class ByteReader: ByteSource {
     /// The number of bytes; `nil` if they can only be read in order.
     package var size: UInt64? { source.size }
 
-    /// Makes at least `count` bytes available to look at, fewer only at the end; returns how many there are.
+    /// Makes at least `count` bytes available for peeking, fewer only at the end; returns how many
+    /// there are.
     package func lookAhead(_ count: Int) throws -> Int {
         try lookAhead(count, readingAtMost: .max)
     }
@@ -142,7 +143,7 @@ package class ByteReader: ByteSource {
         return read
     }
 
-    /// Reads `count` bytes into `target` from `index`; it is an error if the source ends before.
+    /// Reads `count` bytes into `target` from `index`; it is an error if the source ends earlier.
     package func readExactly(into target: inout [UInt8], from index: Int, count: Int) throws {
         if count < Self.fewBytes { _ = try lookAhead(count, readingAtMost: Self.fewBytes) }
         var done = 0

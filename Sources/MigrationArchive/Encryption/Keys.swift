@@ -3,7 +3,7 @@ internal import MigrationSystem
 
 /// A key or a passphrase, which is wiped when it is destroyed.
 ///
-/// As long as a secret exists, the process writes no core dump, and no process that it forks has the
+/// As long as a secret exists, the process writes no core dump, and forked processes don't have the
 /// secret. Safe because the bytes are written only in `init` and wiped only in `deinit`. Code that
 /// has a secret may call libcrypto.
 @safe
@@ -79,7 +79,7 @@ enum KeyDerivation {
                     )
                         == 1
             }
-            // Fails only without memory.
+            // Fails only if memory is exhausted.
             precondition(isDerived, "libcrypto can't derive a key")
         }
     }

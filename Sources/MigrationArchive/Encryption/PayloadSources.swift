@@ -4,7 +4,7 @@ internal import MigrationSystem
 
 /// The content of an encrypted file that is read in order.
 ///
-/// A chunk is the last one where nothing follows it, so one byte beyond the chunks is read ahead.
+/// A chunk is the last one if nothing follows it, so one byte beyond the chunks is read ahead.
 final class SequentialPayload: ByteSource {
     private let reader: SealedBatchReader
     private let step: OrderedStep<OpenedBatch, OpenedBatch>
@@ -56,7 +56,8 @@ private final class SealedBatchReader: @unchecked Sendable {
         self.source = source
     }
 
-    /// Reads all whole chunks that are available; waits only for one, and for the byte after it.
+    /// Reads all complete chunks that are available; waits only for the first, and for the byte
+    /// after it.
     func next() throws -> OpenedBatch? {
         if isAtEnd { return nil }
         let batch = free.withLock { $0.popLast() } ?? OpenedBatch()
@@ -96,7 +97,8 @@ private final class OpenedBatch: @unchecked Sendable {
     private var contents: ArraySlice<Range<Int>> = []
     private var failure: ArchiveError?
 
-    /// Starts over with the sealed chunks in the first `count` bytes; returns how many chunks these are.
+    /// Starts again with the sealed chunks in the first `count` bytes; returns the number of these
+    /// chunks.
     func begin(holding count: Int, from number: UInt64, isLast: Bool) -> UInt64 {
         (sealedCount, firstNumber, self.isLast) = (count, number, isLast)
         (contents, failure) = ([], nil)
@@ -113,7 +115,7 @@ private final class OpenedBatch: @unchecked Sendable {
                 let isLast = isLast && end == sealedCount
                 try open(start..<end, with: stream, number: number, isLast: isLast)
             } catch {
-                // The chunks before it are sound.
+                // The chunks before it are valid.
                 failure = error
                 return
             }
@@ -137,7 +139,7 @@ private final class OpenedBatch: @unchecked Sendable {
         }
     }
 
-    /// Takes at most `count` bytes of the content; 0 where none are left.
+    /// Takes at most `count` bytes of the content; 0 if none are left.
     func take(into target: inout [UInt8], from index: Int, count: Int) throws -> Int {
         while contents.first?.isEmpty ?? false { contents.removeFirst() }
         guard let range = contents.first else {
@@ -154,10 +156,10 @@ private final class OpenedBatch: @unchecked Sendable {
 
 // MARK: - At any place
 
-/// The content of an encrypted file, read at any place.
+/// The content of an encrypted file, read at any offset.
 ///
-/// The last chunk is opened first: without it nothing says how much the file must hold. Threads that
-/// read at once each open their own chunks.
+/// The last chunk is opened first: only it proves the size of the file. Threads that read at the
+/// same time each open their own chunks.
 ///
 /// Safe because only `openers` changes, under a lock.
 final class SeekablePayload: ByteSource, @unchecked Sendable {
@@ -166,7 +168,7 @@ final class SeekablePayload: ByteSource, @unchecked Sendable {
     private let layout: PayloadLayout
     private let openers = Monitor<[ChunkOpener]>([])
 
-    /// Takes the chunks in `source` from `start` on.
+    /// Reads the chunks in `source` from `start` on.
     init(
         reading source: any ByteSource,
         size: UInt64,

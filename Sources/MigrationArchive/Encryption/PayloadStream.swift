@@ -16,7 +16,8 @@ struct PayloadStream: ~Copyable {
         cipher = ChunkCipher(key.secret)
     }
 
-    /// Seals `pieces` into a chunk, which has room for them and a tag; both may begin at the same place.
+    /// Seals `pieces` into a chunk, which has room for them and a tag; both may begin at the same
+    /// address.
     func seal(
         _ pieces: [UnsafeRawBufferPointer],
         into chunk: UnsafeMutableRawBufferPointer,
@@ -28,7 +29,7 @@ struct PayloadStream: ~Copyable {
 
     /// Opens a chunk into `content`, which is as long as the chunk without its tag.
     ///
-    /// Both may begin at the same place. If the chunk is damaged, `content` is filled with zeros.
+    /// Both may begin at the same address. If the chunk is damaged, `content` is filled with zeros.
     func open(
         _ chunk: UnsafeRawBufferPointer,
         into content: UnsafeMutableRawBufferPointer,
@@ -109,7 +110,7 @@ struct ChunkCipher: ~Copyable {
             return unsafe EVP_CipherInit_ex(context, EVP_chacha20_poly1305(), nil, bytes, nil, 1)
                 == 1
         }
-        // Fails only without memory.
+        // Fails only if memory is exhausted.
         precondition(isReady, "libcrypto can't encrypt")
     }
 
@@ -148,7 +149,8 @@ struct ChunkCipher: ~Copyable {
         precondition(isSealed, "libcrypto can't encrypt")
     }
 
-    /// Decrypts all but the last 16 bytes of `bytes` into `content`; both may begin at the same place.
+    /// Decrypts all but the last 16 bytes of `bytes` into `content`; both may begin at the same
+    /// address.
     ///
     /// - Returns: Whether the last 16 bytes are the right tag; if not, `content` is meaningless.
     func open(
@@ -174,7 +176,7 @@ struct ChunkCipher: ~Copyable {
             }
     }
 
-    /// Encrypts a file key with a key that is used once, and so needs no nonce.
+    /// Encrypts a file key with a key that is used once and therefore needs no nonce.
     static func wrap(_ fileKey: Secret, with key: Secret) -> [UInt8] {
         var body = [UInt8](repeating: 0, count: fileKey.count + tagSize)
         unsafe body.withUnsafeMutableBytes { body in

@@ -2,9 +2,9 @@ internal import MigrationSystem
 
 /// Encrypts the bytes of an archive on the threads of an operation and writes them in order.
 ///
-/// Threads work on batches of chunks, so that handing over costs little. The last byte of the archive
-/// decides which chunk is the last: a full batch waits until there is more. Large pieces are not
-/// copied: the threads read them in place, and their owner waits until they have.
+/// Threads work on batches of chunks, so that handing over costs little. Only the archive's last
+/// byte shows which chunk is the last, so a full batch waits until more bytes come. Large pieces
+/// are not copied: the threads read them in place, and their owner waits until they are done.
 final class Sealing {
     private let output: SealedOutput
     private let step: OrderedStep<ChunkBatch, ChunkBatch>
@@ -70,7 +70,7 @@ final class Sealing {
         if hasLent { try step.settle() }
     }
 
-    /// Ends the archive; returns when all is written.
+    /// Ends the archive; returns when everything is written.
     func finish() throws {
         current.isLast = true
         try submit()
@@ -81,7 +81,7 @@ final class Sealing {
     /// Ends the work without finishing the archive.
     func abandon() { step.abandon() }
 
-    /// Hands the current batch over; waits while too many are under way.
+    /// Submits the current batch; waits while too many are under way.
     private func submit() throws {
         current.number = UInt64(submitted)
         try step.submit(current)
@@ -127,18 +127,18 @@ private final class ChunkBatch: @unchecked Sendable {
 
     private var bytes = [UInt8](repeating: 0, count: chunks * PayloadStream.sealedSize)
     private var filled = 0
-    /// Its place among the batches.
+    /// Its position among the batches.
     var number: UInt64 = 0
     var isLast = false
 
-    /// The caller's memory that is sealed; without it the content is in `bytes`.
+    /// The caller's memory to seal; if `nil`, the content is in `bytes`.
     private var pieces: GatheredBytes?
 
     var isEmpty: Bool { filled == 0 }
     var isFull: Bool { filled == Self.capacity }
     var isBorrowed: Bool { pieces != nil }
 
-    /// How much goes into the chunk that is being filled.
+    /// How much still fits into the chunk that is being filled.
     var room: Int { PayloadStream.chunkSize - filled % PayloadStream.chunkSize }
 
     func clear() {
@@ -146,7 +146,7 @@ private final class ChunkBatch: @unchecked Sendable {
         pieces = nil
     }
 
-    /// Takes `input`, for which there is room, into the chunk that is being filled.
+    /// Appends `input`, for which there is room, to the chunk that is being filled.
     func put(_ input: UnsafeRawBufferPointer) {
         let (chunk, within) = filled.quotientAndRemainder(dividingBy: PayloadStream.chunkSize)
         let start = chunk * PayloadStream.sealedSize + within

@@ -2,7 +2,7 @@ internal import MigrationSystem
 
 /// Turns the headers of another program's tar entry into an entry that is safe to restore.
 struct ForeignEntryParser {
-    /// Why an entry can't be taken.
+    /// Why an entry is refused.
     struct Problem: Error {
         let reason: String
         /// Whether the bytes themselves are wrong, rather than the entry that they describe.
@@ -39,7 +39,7 @@ struct ForeignEntryParser {
         typeFlag = block[UstarBlock.Field.typeFlag]
     }
 
-    /// The name as it is written, for errors.
+    /// The name as it is in the file, for errors.
     var rawPath: [UInt8] {
         if let path = headers.path { return path }
         let name = block.text(at: UstarBlock.Field.name)
@@ -47,7 +47,7 @@ struct ForeignEntryParser {
         return prefix.isEmpty ? name : prefix + [UInt8(ascii: "/")] + name
     }
 
-    /// Whether the name ends as only those of directories do.
+    /// Whether the name ends with `/`, as only those of directories do.
     private var isDirectoryName: Bool { rawPath.last == UInt8(ascii: "/") }
 
     /// The entry's path without `.` components and doubled slashes; `nil` for the root itself.
@@ -82,7 +82,7 @@ extension ForeignEntryParser {
         }
     }
 
-    /// The size in the header, also of an entry that has no content.
+    /// The size in the header, also for an entry that has no content.
     func claimedSize() throws(Problem) -> UInt64 {
         if let text = headers.value(PaxKey.size) {
             guard let size = PaxKey.number(text) else {
@@ -170,7 +170,7 @@ extension ForeignEntryParser {
         case .malformed: throw malformation
         case nil: break
         }
-        // AIX's tar blanks the time of a link by a zero before its digits.
+        // AIX's tar puts a zero byte before the time of a link to blank it.
         if block[UstarBlock.Field.modificationTime.lowerBound] == 0 { return FileTime(seconds: 0) }
         guard let seconds = block.number(at: UstarBlock.Field.modificationTime) else {
             throw malformation
@@ -178,16 +178,16 @@ extension ForeignEntryParser {
         return FileTime(seconds: seconds)
     }
 
-    /// The attributes that may be restored, none for links, and the names of those that may not.
+    /// The attributes that may be restored (none for links), and the names of those that may not.
     ///
-    /// A hard link has those of its file, which libarchive writes again.
+    /// A hard link has those of its file; libarchive repeats them.
     func attributes(
         of kind: ArchiveEntry.Kind
     ) throws(Problem) -> (kept: [ExtendedAttribute], dropped: [[UInt8]]) {
         var kept: [ExtendedAttribute] = []
         let lists = extra.contains(.accessLists) ? headers.accessLists : []
         var dropped: [[UInt8]] = []
-        // GNU tar may write a list a second time, as the attribute that it is to the kernel.
+        // GNU tar may write a list a second time, as the kernel's attribute.
         var restorableLists: [AccessList.Kind] = []
         for attribute in headers.attributes(besides: lists) {
             let name = attribute.name

@@ -15,7 +15,7 @@ struct ForeignHeaderReader {
         case malformed
     }
 
-    /// The bytes that a tar writes at once; it may leave old bytes at the end of the last record.
+    /// The bytes that tar writes at once; the end of the last record may hold old bytes.
     private static let recordSize: UInt64 = 10_240
 
     private let stream: TarStream
@@ -27,7 +27,7 @@ struct ForeignHeaderReader {
     /// restored; only those of the first such header before an entry.
     private var globalAttributes: [[UInt8]] = []
 
-    /// Whether the stream ended after an entry, without the zeros that mark its end.
+    /// Whether the stream ended after an entry, without the zeros of an end mark.
     private(set) var lacksEndMark = false
 
     /// Whether bytes follow the end mark that belong to no entry.
@@ -62,7 +62,8 @@ struct ForeignHeaderReader {
         }
     }
 
-    /// Accepts the end of the stream after a whole entry as the end of the tar file, as every tar does.
+    /// Accepts the end of the stream after a complete entry as the end of the tar file, as every
+    /// tar does.
     private mutating func finishWithoutEndMark(behind headers: ForeignHeaders) throws {
         let offset = stream.offset
         guard offset > 0 else {
@@ -77,8 +78,8 @@ struct ForeignHeaderReader {
     /// Reads the blocks after the first zero block: zeros, or bytes that some tars leave in their last record and
     /// others append.
     ///
-    /// A header there is another tar file's, or shows that the zeros stand in the place of an entry.
-    /// It is an old one only after a whole end mark, in the last record of the stream.
+    /// A header there belongs to another tar file, or shows that the zeros replace an entry. It is
+    /// a leftover only after a complete end mark, in the last record of the stream.
     private mutating func finish(at offset: UInt64) throws {
         guard let second = try stream.readBlock(padding: true) else { return }
         let recordEnd = (offset / Self.recordSize + 1) * Self.recordSize
@@ -123,7 +124,7 @@ extension ForeignHeaderReader {
                 longLink: try readHeaderBody(block, after: headers.byteCount, at: offset)
             )
         case TypeFlag.gnuVolumeLabel:
-            // A label says nothing about entries.
+            // A label doesn't describe entries.
             _ = try readHeaderBody(block, after: 0, at: offset)
         default: return false
         }
@@ -165,7 +166,7 @@ extension ForeignHeaderReader {
         }
     }
 
-    /// Takes a global header, which must say nothing that belongs to single entries.
+    /// Takes a global header, which must not hold anything that belongs to a single entry.
     private mutating func takeGlobal(_ bytes: [UInt8], at offset: UInt64) throws {
         var headers = ForeignHeaders()
         try takeRecords(bytes, into: &headers, at: offset)

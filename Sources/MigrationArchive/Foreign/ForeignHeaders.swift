@@ -1,7 +1,7 @@
 internal import Foundation
 internal import MigrationSystem
 
-/// The values that the headers before an entry of another program's tar file give it.
+/// The values that an entry of another program's tar file gets from the headers before it.
 struct ForeignHeaders {
     private var local: [[UInt8]: [UInt8]] = [:]
     private var sparsePairs: [SparseMap.Extent] = []
@@ -9,7 +9,7 @@ struct ForeignHeaders {
     private var longName: [UInt8]?
     private var longLink: [UInt8]?
 
-    /// The bytes of headers taken so far, which are bounded.
+    /// The size of the headers so far, which is limited.
     private(set) var byteCount = 0
 
     private static let sparseOffset = [UInt8]("GNU.sparse.offset".utf8)
@@ -62,24 +62,24 @@ struct ForeignHeaders {
         value([UInt8](key.utf8))
     }
 
-    /// The entry's name from before its header, the sparse file's own name first.
+    /// The entry's name from the headers before it; a sparse file's own name comes first.
     var path: [UInt8]? {
         value("GNU.sparse.name") ?? value(PaxKey.path) ?? longName
     }
 
     var linkPath: [UInt8]? { value(PaxKey.linkPath) ?? longLink }
 
-    /// The map of form 0.0, one record an extent.
+    /// The map of form 0.0, one record per extent.
     var sparseExtents: [SparseMap.Extent]? { sparsePairs.isEmpty ? nil : sparsePairs }
 }
 
 // MARK: - Attributes
 
 extension ForeignHeaders {
-    /// Attributes in byte order of their names, empty values included; if several records spell the
-    /// same name differently, the last in byte order counts.
+    /// Attributes in byte order of their names, including empty values; if several records spell
+    /// the same name differently, the last in byte order counts.
     ///
-    /// Access control lists among them count only as `lists` has them.
+    /// Access control lists are taken only from `lists`.
     func attributes(
         besides lists: [(kind: AccessList.Kind, list: AccessList)] = []
     ) -> [ExtendedAttribute] {
@@ -147,12 +147,12 @@ extension ForeignHeaders {
 enum LibarchiveAttribute {
     static let prefix = [UInt8]("LIBARCHIVE.xattr.".utf8)
 
-    /// The name as the record has it; `nil` where the record is of something else.
+    /// The name as the record has it; `nil` if the record is of something else.
     static func encodedName(in key: [UInt8]) -> [UInt8]? {
         key.starts(with: prefix) ? [UInt8](key.dropFirst(prefix.count)) : nil
     }
 
-    /// Reads an attribute; `nil` where its name or its value is malformed.
+    /// Reads an attribute; `nil` if its name or its value is malformed.
     static func decode(name encodedName: [UInt8], value: [UInt8]) -> ExtendedAttribute? {
         // libarchive leaves out the padding, which Foundation insists on.
         let padding = Data(repeating: UInt8(ascii: "="), count: (4 - value.count % 4) % 4)

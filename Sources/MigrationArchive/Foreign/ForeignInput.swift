@@ -1,6 +1,6 @@
 internal import MigrationSystem
 
-/// A tar stream that is not compressed, as it comes.
+/// A tar stream that is not compressed.
 final class PlainTarSource: ChunkSource {
     private static let chunkSize = 256 * 1024
     private let input: ArchiveInput

@@ -1,6 +1,6 @@
 internal import MigrationSystem
 
-/// Reads another program's tar file: lenient about its form, as strict as elsewhere about safety.
+/// Reads another program's tar file: lenient about its format, as strict as elsewhere about safety.
 ///
 /// Old headers, GNU long names, pax headers and GNU's sparse files are read. Devices, FIFOs, parts of
 /// multi-volume archives and everything ambiguous end the reading with an error.
@@ -15,7 +15,8 @@ final class ForeignTarReader: EntryReader {
     /// The last entry, if it is a hard link that claims content.
     private var linkWithSize: EntryPath?
 
-    /// Whether an entry is the list of an `.xcappdata` bundle, as Xcode downloads a container.
+    /// Whether an entry is the `AppDataInfo.plist` of an `.xcappdata` bundle, as which Xcode
+    /// downloads a container.
     private(set) var holdsAppDataBundle = false
 
     private(set) var entryOffset: UInt64 = 0
@@ -183,7 +184,7 @@ extension ForeignTarReader {
         attributes.map { EntryOmission(path: path, kind: .extendedAttribute(name: shortened($0))) }
     }
 
-    /// The longest attribute name that a file system accepts; a report shows no more of one.
+    /// Cuts a name to the longest attribute name that a file system accepts, for a report.
     private static func shortened(_ name: [UInt8]) -> [UInt8] {
         let limit = 255
         return name.count <= limit ? name : [UInt8](name.prefix(limit)) + "\u{2026}".utf8

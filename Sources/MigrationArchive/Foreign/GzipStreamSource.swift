@@ -7,7 +7,7 @@ final class GzipStreamSource: ChunkSource {
     static let magic: [UInt8] = [0x1F, 0x8B]
 
     private static let chunkSize = 1 << 20
-    /// 15 for the largest window there is, and 16 to take gzip's header and nothing else (zlib.h).
+    /// 15 for the largest window, and 16 to accept only gzip's header (zlib.h).
     private static let windowBits: CInt = 15 + 16
 
     private let stream: UnsafeMutablePointer<z_stream>
@@ -62,7 +62,7 @@ extension GzipStreamSource {
         return true
     }
 
-    /// Reads the zeros after the last member, with which tapes are filled up (gzip's manual).
+    /// Reads the zeros after the last member, which pad tapes (gzip's manual).
     private func skipPadding() throws {
         while try input.lookAhead(1) > 0 {
             guard input.ahead.allSatisfy({ $0 == 0 }) else {

@@ -45,7 +45,7 @@ struct KnownFile {
 
     private static func text(_ text: String) -> [UInt8] { [UInt8](text.utf8) }
 
-    /// Names end like this for files of brotli, whose first bytes can be any.
+    /// The suffixes of brotli files, whose first bytes can be anything.
     private static let brotliSuffixes = [text(".br"), text(".tbr")]
 
     /// Finds the kind of a file by its first bytes, or by its name; `nil` if it isn't known.

@@ -1,4 +1,4 @@
-/// Which parts of a sparse file are stored, as the three forms of GNU tar say it.
+/// Which parts of a sparse file are stored, in any of GNU tar's three forms.
 struct SparseMap: Equatable {
     struct Extent: Equatable {
         let offset: UInt64
@@ -47,8 +47,8 @@ extension SparseMap {
 
     /// Reads a map that precedes the content, form 1.0.
     ///
-    /// It is a count, then pairs, a number a line, in whole blocks, which are taken off `stored`; the
-    /// result is `nil` where it is malformed.
+    /// It is a count, then pairs, with one number per line, in whole blocks, which are subtracted
+    /// from `stored`; the result is `nil` if it is malformed.
     static func parseBlocks(from stream: TarStream, stored: inout UInt64) throws -> [Extent]? {
         var lines = LineReader(stream: stream, available: stored)
         guard let count = try lines.next(), count <= UInt64(limit) else { return nil }
@@ -141,9 +141,9 @@ struct SparseParser {
         }
     }
 
-    /// Reads the extents; the result is `nil` where they are malformed.
+    /// Reads the extents; the result is `nil` if they are malformed.
     ///
-    /// Blocks of the content that hold the map are taken off `stored`.
+    /// Blocks of the content that hold the map are subtracted from `stored`.
     func extents(
         _ form: Form,
         from stream: TarStream,
@@ -178,7 +178,7 @@ struct SparseParser {
         return extents
     }
 
-    /// Appends the pairs in `field`, which end at the first that is blank.
+    /// Appends the pairs in `field`, which end at the first blank one.
     private func append(
         from block: UstarBlock,
         at field: Range<Int>,

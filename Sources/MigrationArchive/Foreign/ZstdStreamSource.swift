@@ -143,14 +143,14 @@ extension ZstdStreamSource {
 
 /// Compares the seek table that another program wrote with the frames that were read.
 ///
-/// The table is never used. A false one shows that the archive is not the one that was written.
+/// The table is never used. A wrong one shows that the archive was changed.
 struct SeekTableCheck {
     private struct Size {
         var compressed: UInt32
         var decompressed: UInt32
     }
 
-    /// More frames than this are not remembered, and then no table is checked.
+    /// If there are more frames than this, they are not remembered, and the table isn't checked.
     private static let limit = 1 << 20
 
     private var frames: [Size] = []

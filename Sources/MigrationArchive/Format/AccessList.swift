@@ -1,10 +1,10 @@
 internal import MigrationSystem
 
-/// An access control list, as the kernel keeps it in an attribute and as tars write it in a record.
+/// An access control list, as the kernel keeps it in an attribute and tar in a pax record.
 ///
-/// The attribute is `version:4 (tag:2 permissions:2 id:4)...`, little-endian (`linux/posix_acl_xattr.h`).
-/// The record is text as acl(5) has it, with commas between the entries and numbers for accounts, such as
-/// `user::rw-,user:1000:r--,group::r--,mask::r--,other::---`.
+/// The attribute is `version:4 (tag:2 permissions:2 id:4)...`, little-endian
+/// (`linux/posix_acl_xattr.h`). The record is text as in acl(5), with commas between the entries
+/// and numbers for accounts, such as `user::rw-,user:1000:r--,group::r--,mask::r--,other::---`.
 struct AccessList: Equatable {
     /// The purpose of a list.
     enum Kind: CaseIterable {
@@ -21,7 +21,7 @@ struct AccessList: Equatable {
             }
         }
 
-        /// The keyword of the record in which tars write the list.
+        /// The keyword of the pax record for the list.
         var keyword: [UInt8] {
             switch self {
             case .access: PaxKey.accessList
@@ -72,7 +72,7 @@ struct AccessList: Equatable {
         let tag: Tag
         /// From 0 to 7.
         let permissions: UInt16
-        /// The account's number; the last number of all where the tag has none.
+        /// The account's number; the largest number if the tag has none.
         var id = UInt32.max
     }
 
@@ -163,7 +163,7 @@ extension AccessList {
 
     /// Reads the text of a record; `nil` if it isn't a list, or names an account without its number.
     ///
-    /// Entries may be in any order and stand on lines of their own, as GNU tar writes them, and may end in
+    /// Entries may be in any order and on separate lines, as GNU tar writes them, and may end in
     /// the account's number, as libarchive writes it.
     init?(text: [UInt8]) {
         var entries: [Entry] = []
@@ -221,7 +221,7 @@ extension AccessList {
 // MARK: - Accounts
 
 extension AccessList {
-    /// The list with the accounts that `map` gives; of several entries that then name one account, the
+    /// The list with accounts replaced by `map`; if several entries then name one account, the
     /// first counts.
     func mapped(by map: OwnerMap) -> AccessList {
         var copy = self
@@ -245,7 +245,7 @@ extension AccessList {
 }
 
 extension ExtendedAttribute {
-    /// The attribute with the accounts that `map` gives, if it is an access control list.
+    /// The attribute with accounts replaced by `map`, if it is an access control list.
     func mapped(by map: OwnerMap) -> ExtendedAttribute {
         guard AccessList.Kind(attributeName: name) != nil,
             let list = AccessList(attributeValue: value)

@@ -44,7 +44,7 @@ public struct ArchiveEntry: Hashable, Sendable {
     /// The extended attributes, in byte order of their names.
     public var extendedAttributes: [ExtendedAttribute] { fields.value.extendedAttributes }
 
-    /// The owner; `nil` where the archive holds none.
+    /// The owner; `nil` if the archive holds none.
     public var owner: FileOwner? { fields.value.owner }
 
     /// Makes an entry.
@@ -55,7 +55,7 @@ public struct ArchiveEntry: Hashable, Sendable {
     ///   - permissions: The permission bits, from 0 to 0o7777.
     ///   - modificationTime: When the content was last changed.
     ///   - extendedAttributes: The extended attributes, in byte order of their names; none for links.
-    ///   - owner: The owner, where the archive holds ``ExtraMetadata/owners``.
+    ///   - owner: The owner, if the archive holds ``ExtraMetadata/owners``.
     public init(
         path: EntryPath,
         kind: Kind,
@@ -119,8 +119,8 @@ extension ArchiveEntry.Kind {
 }
 
 extension ArchiveEntry {
-    /// Whether the entry is a hard link to its own path: GNU tar writes one for a file that is named twice on
-    /// its command line.
+    /// Whether the entry is a hard link to its own path, which GNU tar writes for a file that is
+    /// named twice on its command line.
     package var isLinkToItself: Bool {
         if case .hardLink(path) = kind { true } else { false }
     }

@@ -73,7 +73,7 @@ extension ArchiveError {
             self.value = value
         }
 
-        /// The bytes are not the ones that were written: a hash, a checksum or the structure is wrong.
+        /// The bytes have changed: a hash, a checksum or the structure is wrong.
         public static let damaged = Code(value: .damaged)
 
         /// The path comes twice in the archive, or a file exists there already.
@@ -82,10 +82,10 @@ extension ArchiveError {
         /// A link leads out of the container, or may.
         public static let externalLink = Code(value: .externalLink)
 
-        /// The header of an encrypted archive is not the one that was written.
+        /// The header of an encrypted archive has changed.
         public static let headerDamaged = Code(value: .headerDamaged)
 
-        /// Reading the archive failed; the archive itself may be sound.
+        /// Reading the archive failed; the archive itself may be intact.
         public static let inputFailed = Code(value: .inputFailed)
 
         /// The value given as a recipient, an identity or a passphrase is not valid.
@@ -124,7 +124,7 @@ extension ArchiveError {
         /// The archive ends before it is complete.
         public static let truncated = Code(value: .truncated)
 
-        /// No archive can hold the file or entry that is to be archived.
+        /// The file or entry can't be archived.
         public static let unrepresentable = Code(value: .unrepresentable)
 
         /// The archive uses a feature that this version does not know.
@@ -146,7 +146,7 @@ extension ArchiveError {
         var number: Int { value.rawValue }
     }
 
-    /// Whether the archive itself may be sound and only its key is wrong or missing.
+    /// Whether the archive itself may be intact and only its key is wrong or missing.
     package var isAboutKey: Bool {
         [.keyInvalid, .keyMissing, .keyRefused, .passphraseWrong, .workFactorTooLarge].contains(
             code
@@ -172,7 +172,7 @@ extension ArchiveError: CodedError {
 }
 
 extension ArchiveError: DescribedError {
-    /// The problem, its place, and its cause.
+    /// The problem, where it is, and its cause.
     public var description: String {
         var text = message
         if let entry { text += ": \(entry)" }
@@ -191,9 +191,9 @@ extension ArchiveError {
 
 // MARK: - Its place
 
-/// The place of an error in an archive, added by callers that know it.
+/// Where in an archive an error is, added by callers that know it.
 extension ArchiveError {
-    /// Whether the archive is at fault, so that a place in it is useful.
+    /// Whether the error is in the archive, so that an offset in it is useful.
     var isOfArchive: Bool {
         switch code {
         case .damaged, .entryExists, .externalLink, .refused, .truncated, .unsupported: true
@@ -201,7 +201,7 @@ extension ArchiveError {
         }
     }
 
-    /// Whether bytes differ from those that were written, so that the start of the next entry is unknown.
+    /// Whether bytes are damaged, so that the start of the next entry is unknown.
     var isDamage: Bool { code == .damaged || code == .truncated }
 
     /// The description without the entry's path.
@@ -209,7 +209,7 @@ extension ArchiveError {
         ArchiveError(code, message, offset: offset, cause: cause, remedy: remedy).description
     }
 
-    /// The same error at `offset` of the tar stream, unless it has an offset of its own.
+    /// The same error at `offset` of the tar stream, unless it already has an offset.
     func located(at offset: UInt64) -> ArchiveError {
         guard isOfArchive, self.offset == nil else { return self }
         return ArchiveError(
@@ -222,7 +222,7 @@ extension ArchiveError {
         )
     }
 
-    /// The same error about the entry at `path`, unless it is about one already.
+    /// The same error about the entry at `path`, unless it already names an entry.
     func about(_ path: EntryPath) -> ArchiveError {
         guard isOfArchive, entry == nil else { return self }
         return ArchiveError(
@@ -251,7 +251,7 @@ extension ArchiveError {
 // MARK: - Restoring
 
 extension ArchiveError {
-    /// Makes the error of the entry at `path`, which could not be restored.
+    /// Makes the error for the entry at `path`, which could not be restored.
     init(_ error: SystemError, restoring path: EntryPath) {
         if error.isOutOfSpace {
             self.init(.outOfSpace, "no space is left to write", entry: path, cause: error)

@@ -1,15 +1,15 @@
 public import Foundation
 internal import MigrationSystem
 
-/// The description of an archive, which it begins with.
+/// The description at the beginning of an archive.
 public struct ArchiveHeader: Hashable, Sendable, Codable {
-    /// The bundle identifier of the app whose data this is; `nil` where it is not known.
+    /// The bundle identifier of the app whose data this is; `nil` if it is not known.
     public let bundleIdentifier: String?
 
     /// The platform that the data comes from, such as `iOS` or `linux`.
     public let platform: String
 
-    /// The version of the data's format, by which an importing app tells formats apart.
+    /// The version of the data's format, for the importing app.
     public let resourcesVersion: String
 
     /// The estimate of the content's bytes that was made before the export.
@@ -21,12 +21,12 @@ public struct ArchiveHeader: Hashable, Sendable, Codable {
     /// The program that wrote the archive, with its version.
     public let creator: String
 
-    /// The apps on another platform that may import the data, each as `TEAM.bundle`; `nil` where the
+    /// The apps on another platform that may import the data, each as `TEAM.bundle`; `nil` if the
     /// exporting app names none.
     public let importers: [String]?
 
-    /// What the person was doing in the app, as a property list in XML of at most 64 KiB; `nil` where
-    /// nothing is known of it.
+    /// What the person was doing in the app, as a property list in XML of at most 64 KiB; `nil` if
+    /// it is not known.
     public let activity: Data?
 
     /// The extra metadata that the archive holds.
@@ -34,13 +34,13 @@ public struct ArchiveHeader: Hashable, Sendable, Codable {
         ExtraMetadata((requires ?? []).compactMap(ExtraMetadata.init(name:)))
     }
 
-    /// The names of the extra metadata; `nil` where there is none.
+    /// The names of the extra metadata; `nil` if there is none.
     private let requires: [String]?
 
     /// Makes a header.
     ///
     /// - Parameters:
-    ///   - bundleIdentifier: The bundle identifier of the app whose data this is; `nil` where it is not known.
+    ///   - bundleIdentifier: The bundle identifier of the app whose data this is; `nil` if it is not known.
     ///   - platform: The platform that the data comes from.
     ///   - resourcesVersion: The version of the data's format.
     ///   - sizeEstimate: The estimate of the content's bytes.
@@ -140,7 +140,7 @@ enum GlobalHeader {
         ])
     }
 
-    /// Reads the header in `records`; `nil` where the archive is not of this project.
+    /// Reads the header in `records`; `nil` if the archive is not of this project.
     static func parse(_ records: PaxRecords) throws(ArchiveError) -> ArchiveHeader? {
         guard let first = records.records.first, first.key == key,
             first.value.starts(with: markOfAnyVersion)
@@ -222,7 +222,7 @@ enum GlobalHeader {
 }
 
 extension CanonicalJSON {
-    /// The bytes that a string holds in Base64, in the one way in which they are written.
+    /// The bytes that a string holds in canonical Base64.
     fileprivate var base64: Data? {
         guard let string, let data = Data(base64Encoded: string) else { return nil }
         return data.base64EncodedString() == string ? data : nil
@@ -248,7 +248,7 @@ struct HeaderFrame: Equatable, Sendable {
         try self.init(of: header, in: GlobalHeader.records(of: header))
     }
 
-    /// Makes the frame that `records` must have; the result is `nil` where the archive is not of this project.
+    /// Makes the frame that `records` must have; the result is `nil` if the archive is not of this project.
     init?(holding records: PaxRecords) throws {
         guard let header = try GlobalHeader.parse(records) else { return nil }
         try self.init(of: header, in: records)

@@ -2,8 +2,8 @@ internal import MigrationSystem
 
 /// The sizes of the frames of an archive, the hashes of what is in them, and its totals.
 ///
-/// The index is the archive's end: the integrity frame and the seek table. The index of entries, which
-/// comes before it, is listed in it as the data frames are.
+/// The index is the archive's end: the integrity frame and the seek table. It also lists the index
+/// of entries, which precedes it.
 ///
 ///     integrity frame = magic size "MIGR" version:2 1:2 pieces:4 files:8 directories:8 symbolicLinks:8
 ///                       hardLinks:8 contentBytes:8 dataBytes:8 streamBytes:8 sha256(description):32
@@ -40,7 +40,7 @@ struct ArchiveIndex: Equatable, Sendable {
 
     /// The frame of the global header.
     private let header: Frame
-    /// The hash of what describes the data.
+    /// The hash of the record that describes the data.
     private let descriptionDigest: [UInt8]
 
     private(set) var frames: [Frame] = []
@@ -235,7 +235,7 @@ extension ArchiveIndex {
         let endOfDigests = integritySize - 2 * SHA256Digest.size
         digests = bytes[firstDigest..<endOfDigests]
         entryIndexDigest = [UInt8](bytes[endOfDigests..<integritySize - SHA256Digest.size])
-        // There is one way to write an index: encoding it again must give the same bytes.
+        // An index has exactly one encoding, so encoding it again must give the same bytes.
         guard isEncoded(as: bytes) else { throw damage }
     }
 

@@ -2,7 +2,7 @@ internal import MigrationSystem
 
 /// How much an archive holds.
 public struct ArchiveTotals: Hashable, Sendable, Codable {
-    /// The number of regular files; further names of the same file count as hard links.
+    /// The number of regular files; additional names of a file count as hard links.
     public var files: UInt64 = 0
 
     /// The number of directories.
@@ -14,12 +14,12 @@ public struct ArchiveTotals: Hashable, Sendable, Codable {
     /// The number of hard links.
     public var hardLinks: UInt64 = 0
 
-    /// The bytes in all files, by their sizes.
+    /// The sum of all files' sizes.
     public var contentBytes: UInt64 = 0
 
-    /// The bytes in all files without pages of zeros, which need no space on a disk.
+    /// The bytes in all files without pages of zeros, which need no disk space.
     ///
-    /// A page is 4,096 bytes that begin at a multiple of 4,096 in the file. One that lies across two
+    /// A page is 4,096 bytes that begin at a multiple of 4,096 in the file. A page that spans two
     /// pieces of the stream counts as data.
     public var dataBytes: UInt64 = 0
 
@@ -52,8 +52,8 @@ extension ArchiveTotals {
 
 /// Counts the whole pages of zeros in a file's content, as it is read piece by piece.
 ///
-/// Pages that lie across two pieces count as data, so the count depends on where pieces end: a
-/// reader that restores fewer of them as holes needs no more space than was counted.
+/// Pages that span two pieces count as data, so the count depends on where pieces end. A reader
+/// that restores only whole pages within a piece as holes needs no more space than was counted.
 struct ZeroPageCounter {
     static let pageSize = 4096
 
@@ -79,7 +79,7 @@ struct ZeroPageCounter {
     /// Whether every byte of `span` is zero.
     static func isZero(_ span: Span<UInt8>) -> Bool {
         guard !span.isEmpty, span[0] == 0 else { return span.isEmpty }
-        // Without an early end, so that the loop can be done with vectors.
+        // Without an early exit, so that the loop can be vectorized.
         var bits: UInt8 = 0
         for index in span.indices { bits |= span[index] }
         return bits == 0

@@ -1,8 +1,8 @@
-/// A JSON value with exactly one way to write it, so that equal values have equal bytes.
+/// A JSON value with exactly one encoding, so that equal values have equal bytes.
 ///
-/// There is no white space. Keys come in the order of their bytes, each once. Numbers are whole, from 0
-/// to 2⁶⁴ − 1, in decimal digits. Strings are written as RFC 8785 has it: `"` and `\` and the control
-/// characters below U+0020 are escaped, in the shortest form, and nothing else is.
+/// There is no white space. Keys come in byte order, each once. Numbers are whole, from 0 to 2⁶⁴ −
+/// 1, in decimal digits. Strings are written as in RFC 8785: only `"`, `\` and the control
+/// characters below U+0020 are escaped, in the shortest form.
 enum CanonicalJSON: Equatable, Sendable {
     case string(String)
     case number(UInt64)
@@ -10,7 +10,7 @@ enum CanonicalJSON: Equatable, Sendable {
     case array([CanonicalJSON])
     case object([String: CanonicalJSON])
 
-    /// How deeply values may be nested, so that a hostile text can't exhaust the stack.
+    /// How deeply values may be nested, so that hostile text can't exhaust the stack.
     private static let depthLimit = 16
 
     /// The values of an object; `nil` for any other value.
@@ -104,7 +104,7 @@ extension CanonicalJSON {
 // MARK: - Reading
 
 extension CanonicalJSON {
-    /// Reads `bytes`; returns `nil` unless they are a value in this one form.
+    /// Reads `bytes`; returns `nil` unless they are a value in this form.
     init?(_ bytes: ArraySlice<UInt8>) {
         var rest = bytes
         guard let value = Self.value(&rest, depth: 0), rest.isEmpty else { return nil }

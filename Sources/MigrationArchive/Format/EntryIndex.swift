@@ -1,10 +1,10 @@
 internal import MigrationSystem
 
-/// The places of entries, by which a reader finds one without reading every header.
+/// The offsets of entries, with which a reader finds one without reading every header.
 ///
-/// The index is a frame of its own between the data frames and the integrity frame, which holds its hash.
-/// It lists the first entry that begins in each piece, the windows that begin in pieces, and the pieces
-/// that frames of the table of large files follow:
+/// The index is a separate frame between the data frames and the integrity frame, which holds its
+/// hash. It lists the first entry that begins in each piece, the windows that begin in pieces, and
+/// the pieces that frames of the table of large files follow:
 ///
 ///     entry index = magic size isInTreeOrder:1 0:3 piece... windows:4 window... tables:4 table...
 ///     piece       = block:2 kind:1 flags:1 path:2 path
@@ -15,9 +15,10 @@ internal import MigrationSystem
 /// first header in it. The path of a window record is the path that a walk leaves first in the first
 /// window that begins in the piece. Paths that would make the index too large are left out.
 struct EntryIndex: Equatable, Sendable {
-    /// Where in the tar stream, counted from the first piece, an entry at or below a path can be.
+    /// Where in the tar stream entries at or below a path can be, counted from the first piece.
     struct Range: Equatable, Sendable {
-        /// Where an entry begins that comes before all of them; `nil` if they may come first in the stream.
+        /// The start of an entry that comes before all of them; `nil` if they may come first in the
+        /// stream.
         let start: UInt64?
         /// The first window that begins here or later comes after all of them.
         let end: UInt64?
@@ -31,7 +32,7 @@ struct EntryIndex: Equatable, Sendable {
         let digest: [UInt8]
     }
 
-    /// Where the path of a window's first entry lies in the index.
+    /// Where in the index the path of a window's first entry is.
     private struct Window: Equatable {
         let piece: UInt32
         let start: UInt32
@@ -39,7 +40,7 @@ struct EntryIndex: Equatable, Sendable {
 
     /// The part of a piece's record before its path.
     fileprivate enum Flag {
-        /// An entry begins in the piece that the table of large files does not hold.
+        /// An entry that is not in the table of large files begins in the piece.
         static let needsStream: UInt8 = 1
         /// The first entry is the first one of its window.
         static let beginsWindow: UInt8 = 2
@@ -48,14 +49,14 @@ struct EntryIndex: Equatable, Sendable {
     /// The bytes before the first record.
     static let headSize = 12
 
-    /// The bytes of the records before their paths, and of one of a table.
+    /// The sizes of the records before their paths, and of a table's record.
     fileprivate static let (pieceHeadSize, windowHeadSize, tableSize) = (6, 6, 40)
 
     /// Longer paths are not listed.
     static let pathLimit = 1024
 
-    /// The bytes that the listed paths of pieces may have, and those of windows, so that an archive can't
-    /// demand unbounded memory.
+    /// The limit for the total size of the listed paths of pieces, and of windows, so that an
+    /// archive can't demand unbounded memory.
     static let pathBytesLimit = 8 << 20
 
     /// The index as it is in the archive.
@@ -64,14 +65,14 @@ struct EntryIndex: Equatable, Sendable {
     /// Whether the windows come in tree order, each path once.
     let isInTreeOrder: Bool
 
-    /// Where the records of pieces lie in the index.
+    /// Where in the index the records of pieces are.
     private var pieces: [UInt32] = []
     private var windows: [Window] = []
 
     /// The frames of the table of large files, in their order.
     private(set) var tables: [Table] = []
 
-    /// The bytes that the index of an archive with `frameCount` data frames may have.
+    /// The largest index of an archive with `frameCount` data frames.
     static func sizeLimit(frameCount: Int) -> Int {
         headSize + 8 + frameCount * (pieceHeadSize + windowHeadSize + tableSize)
             + 2 * min(frameCount * pathLimit, pathBytesLimit)
@@ -92,7 +93,7 @@ extension EntryIndex {
         )
     }
 
-    /// The number of the first window whose path meets `condition`, as do all later ones.
+    /// The number of the first window whose path meets `condition`; all later ones meet it too.
     private func firstWindow(where condition: (EntryPath) -> Bool) -> Int {
         var range = 0..<windows.count
         while !range.isEmpty {
@@ -243,7 +244,7 @@ extension EntryIndex {
         tables.append(Table(piece: piece, size: size, digest: digest))
     }
 
-    /// Parses the number of a piece, which is greater than that of the record before.
+    /// Parses the number of a piece, which must be greater than the previous record's.
     private func takePieceNumber(
         at position: inout Int,
         after last: Int?
@@ -274,7 +275,7 @@ extension EntryIndex {
 
 // MARK: - Building
 
-/// Makes the index of entries, which depends only on the entries and their places.
+/// Makes the index of entries, which depends only on the entries and their offsets.
 ///
 /// Also makes the table of large files, and holds at most one frame of it in memory.
 struct EntryIndexBuilder: Sendable {
@@ -308,11 +309,12 @@ struct EntryIndexBuilder: Sendable {
     /// The records of large files that are not in a frame yet.
     private var waiting: [UInt8] = []
 
-    /// Begins before the first entry; where entries were put in their order, it need not be checked.
+    /// Begins before the first entry; the order need not be checked if the caller sorted the
+    /// entries.
     init(checksOrder: Bool = true) { order = WindowOrder(checksOrder: checksOrder) }
 
-    /// Adds `entry`, which begins at `offset` from the first piece, after all others; returns whether a
-    /// window may hold it there.
+    /// Adds `entry`, which begins at `offset` from the first piece, after all others; returns
+    /// whether its window may hold it there.
     mutating func add(_ entry: ArchiveEntry, offset: UInt64, place: WindowPlace) -> Bool {
         let (number, rest) = offset.quotientAndRemainder(dividingBy: UInt64(FrameFormat.chunkSize))
         if Int(number) != piece {
@@ -405,7 +407,8 @@ struct EntryIndexBuilder: Sendable {
         return ended.head(frameCount: frameCount) + ended.pieces.bytes + ended.tail
     }
 
-    /// Whether the index is `bytes`; compared in parts, since a copy takes as much as the index.
+    /// Whether the index is `bytes`; compared in parts, because a copy would take as much memory as
+    /// the index.
     func isEncoded(as bytes: [UInt8], frameCount: Int) -> Bool {
         let ended = ended(frameCount: frameCount)
         let end = EntryIndex.headSize + ended.pieces.bytes.count
@@ -440,7 +443,7 @@ struct EntryIndexBuilder: Sendable {
 }
 
 extension ArchiveEntry.Kind {
-    /// The number that stands for the kind in the index of entries.
+    /// The number of the kind in the index of entries.
     fileprivate var indexed: UInt8 {
         switch self {
         case .symbolicLink: 1

@@ -7,19 +7,19 @@ internal import MigrationSystem
 ///
 ///     marks frame = magic size (mark:4)...
 ///
-/// All numbers are little-endian. Bits 0 to 29 of a mark are the nanoseconds of the modification time, of
-/// which a header has the seconds; they are zero for a hard link, whose time is that of its file. Bit 30 is
-/// zero. Bit 31 is one where a window begins with the entry.
+/// All numbers are little-endian. Bits 0 to 29 of a mark are the nanoseconds of the modification
+/// time, whose seconds are in the header; they are zero for a hard link, whose time is that of its
+/// file. Bit 30 is zero. Bit 31 is one if a window begins with the entry.
 struct EntryMark: Hashable, Sendable {
     let rawValue: UInt32
 
     /// The bytes of a frame before its first mark.
     static let frameHeadSize = 8
 
-    /// The most bytes of a frame: of a piece in which an entry begins in every block.
+    /// The largest size of a frame: for a piece in which an entry begins in every block.
     static let frameSizeLimit = frameHeadSize + FrameFormat.chunkSize / TarFormat.blockSize * size
 
-    /// The bytes of a mark.
+    /// The size of a mark.
     fileprivate static let size = 4
 
     private static let firstInWindow: UInt32 = 1 << 31
@@ -27,7 +27,7 @@ struct EntryMark: Hashable, Sendable {
     /// The nanoseconds of the modification time.
     var nanoseconds: UInt32 { rawValue & ~Self.firstInWindow }
 
-    /// Where in its window the entry lies.
+    /// The entry's place in its window.
     var place: WindowPlace { rawValue & Self.firstInWindow != 0 ? .first : .further }
 
     /// Makes the mark of `entry`, which has `place` in its window.
@@ -43,7 +43,8 @@ struct EntryMark: Hashable, Sendable {
         self.rawValue = rawValue
     }
 
-    /// Completes `entry`, as read from its header, by the mark; `nil` if the mark can't belong to it.
+    /// Completes `entry`, as read from its header, with the mark; `nil` if the mark can't belong to
+    /// it.
     func completing(_ entry: ArchiveEntry) -> ArchiveEntry? {
         if case .hardLink = entry.kind, nanoseconds != 0 { return nil }
         guard nanoseconds != 0 else { return entry }
@@ -75,8 +76,8 @@ extension [EntryMark] {
         return bytes
     }
 
-    /// Reads the frame in `buffer` at `position`, and moves `position` past it; only a frame of the table of
-    /// large files may follow it, or be there instead.
+    /// Reads the frame in `buffer` at `position`, and moves `position` past it; only a frame of the
+    /// table of large files may follow it or take its place.
     init(parsing buffer: FrameBuffer, at position: inout Int) throws(ArchiveError) {
         self.init()
         let damage = ArchiveError(.damaged, "what follows a frame are no times of its entries")

@@ -29,7 +29,7 @@ extension EntryPath {
         unsafe bytes.withUnsafeBytes { unsafe hasher.combine(bytes: $0) }
     }
 
-    /// A number that equal paths have in this process, and that nobody can foresee.
+    /// An unpredictable number that is the same for equal paths in this process.
     var randomHash: Int { Self.hash(of: bytes[...]) }
 
     /// The ``randomHash`` of the path that has `bytes`.
@@ -63,7 +63,7 @@ extension EntryPath {
         bytes[bytes.index(after: bytes.lastIndex(of: UInt8(ascii: "/")) ?? -1)...]
     }
 
-    /// The path without its last component, or `nil` where it has only one.
+    /// The path without its last component, or `nil` if it has only one.
     package var parent: EntryPath? {
         bytes.lastIndex(of: UInt8(ascii: "/")).map { EntryPath(bytes: [UInt8](bytes[..<$0])) }
     }
@@ -111,7 +111,7 @@ extension EntryPath {
 
 // MARK: - Rules
 
-/// The rules for the paths of entries: nothing but names between single slashes.
+/// The rules for the paths of entries: only names between single slashes.
 enum PathRules {
     /// Returns why `path` can't be the path of an entry; `nil` if it can.
     static func violation(of path: [UInt8]) -> String? {
@@ -233,20 +233,20 @@ package enum TreeOrder {
         left == slash || right != slash && left < right
     }
 
-    /// Whether a walk is done with `left` before it is done with `right`.
+    /// Whether a walk leaves `left` before `right`.
     static func isLeft(_ left: Span<UInt8>, before right: Span<UInt8>) -> Bool {
         let common = left.commonPrefix(with: right)
         if common < min(left.count, right.count) { return precedes(left[common], right[common]) }
         if left.count == right.count { return false }
-        // One path may be that of a directory that contains the other.
+        // One path may be a directory that contains the other.
         return left.count > right.count
             ? left[common] == slash : right[common] != slash
     }
 }
 
 extension EntryPath {
-    /// Whether a walk in tree order is done with this path before it is done with `other`: a
-    /// directory only after everything in it.
+    /// Whether a walk in tree order leaves this path before `other`: a directory only after
+    /// everything in it.
     package func isLeft(before other: EntryPath) -> Bool {
         TreeOrder.isLeft(bytes.span, before: other.bytes.span)
     }
@@ -284,8 +284,8 @@ extension EntryPath {
         return items.map(\.position)
     }
 
-    /// Eight bytes from `index` on as a number that orders paths with the same bytes before `index` as
-    /// the tree does; where it is the same for two paths, the paths decide.
+    /// Eight bytes from `index` on as a number that sorts paths with the same bytes before `index`
+    /// in tree order; if it is equal for two paths, the paths decide.
     private func treeStart(from index: Int) -> UInt64 {
         let span = bytes.span
         var start: UInt64 = 0

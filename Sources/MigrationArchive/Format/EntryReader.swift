@@ -8,7 +8,8 @@ package protocol EntryReader: AnyObject {
     /// Where the header of the current entry begins in the tar stream.
     var entryOffset: UInt64 { get }
 
-    /// Where in its window the current entry lies; in another program's archive each entry has a window of its own.
+    /// The current entry's place in its window; in another program's archive each entry has its own
+    /// window.
     var place: WindowPlace { get }
 
     /// The bytes of the current entry's content that the archive holds; the rest are holes.
@@ -36,7 +37,7 @@ extension EntryReader {
 
 /// An archive that is restored from its first entry to its last.
 package protocol RestorableArchive: EntryReader {
-    /// The bytes of the archive that were read so far, for showing progress.
+    /// The bytes of the archive that were read so far, for progress.
     var consumedBytes: UInt64 { get }
 
     /// The operation that restores it.
@@ -65,11 +66,12 @@ package struct EntryOmission: Hashable, Sendable {
     package enum Kind: Hashable, Sendable {
         /// An extended attribute outside the `user.` namespace.
         case extendedAttribute(name: [UInt8])
-        /// The owners of all entries, which nobody asked to restore.
+        /// The owners of all entries, if the caller didn't ask to restore them.
         case owners
         /// Set-user-id, set-group-id or sticky bits.
         case specialPermissions(UInt16)
-        /// The time of the last change, which the destination can't hold, and the one that it got instead.
+        /// The modification time, which the destination can't hold, and the one that was stored
+        /// instead.
         case modificationTime(FileTime, stored: FileTime)
         /// A link that leads out of the destination, omitted on request.
         case externalLink(target: [UInt8])

@@ -1,10 +1,10 @@
 package import MigrationSystem
 
-/// Metadata of files that an archive holds only on request: owners, access control lists, and attributes
-/// outside `user.*`.
+/// Metadata of files that an archive holds only if requested: owners, access control lists, and
+/// attributes outside `user.*`.
 ///
-/// The archive's header names the kinds that it holds, so a reader that doesn't know one refuses the archive. The
-/// fingerprint covers these names.
+/// The archive's header names the kinds that it holds; a reader that doesn't know one refuses the
+/// archive. The fingerprint covers these names.
 public struct ExtraMetadata: OptionSet, Hashable, Sendable {
     /// One bit for each kind.
     public let rawValue: UInt8
@@ -29,12 +29,12 @@ extension ExtraMetadata {
         ("accessLists", .accessLists), ("attributes", .attributes), ("owners", .owners),
     ]
 
-    /// The names by which a header calls it, in byte order.
+    /// The names in a header, in byte order.
     public var names: [String] {
         Self.known.filter { contains($0.value) }.map(\.name)
     }
 
-    /// The kind that a header calls `name`; `nil` if there is none.
+    /// The kind with this name in a header; `nil` if there is none.
     init?(name: String) {
         guard let value = Self.known.first(where: { $0.name == name })?.value else { return nil }
         self = value
@@ -45,7 +45,7 @@ extension ExtraMetadata {
         contains(.owners) ? FileOwner(user: status.owner, group: status.group) : nil
     }
 
-    /// Whether an archive that holds this carries the attribute `name` of files.
+    /// Whether an archive that holds this metadata includes the attribute `name` of files.
     package func includesAttribute(_ name: [UInt8]) -> Bool {
         if ExtendedAttribute.isOfUser(name) { return true }
         return contains(AccessList.Kind(attributeName: name) == nil ? .attributes : .accessLists)
@@ -71,6 +71,6 @@ extension ArchiveEntry {
 }
 
 extension FileOwner {
-    /// Whether a file can have both numbers: the largest one stands for none (chown(2)).
+    /// Whether a file can have both numbers: the largest one means "unchanged" (chown(2)).
     var isStorable: Bool { user != .max && group != .max }
 }

@@ -7,9 +7,9 @@ internal import CLibcrypto
 /// The SHA-256 that identifies what an archive holds: its entries with their content and order, and the
 /// fields of its header that describe the data.
 ///
-/// The same data has the same fingerprint whatever the compression, the number of threads and the program
-/// that wrote the archive. Without a signature over it, a
-/// fingerprint proves integrity against accident, not against someone who can rewrite the archive.
+/// The same data has the same fingerprint whatever the compression, the number of threads and the
+/// program that wrote the archive. Without a signature, a fingerprint protects against accidents,
+/// not against someone who can rewrite the archive.
 public struct Fingerprint: Hashable, Sendable, CustomStringConvertible {
     /// The 32 bytes of the hash.
     public let bytes: [UInt8]
@@ -47,7 +47,7 @@ public struct Fingerprint: Hashable, Sendable, CustomStringConvertible {
 
 /// SHA-256 of bytes in memory, by the system's cryptographic library.
 package enum SHA256Digest {
-    /// The bytes of a hash.
+    /// The size of a hash.
     static let size = 32
 
     /// The hash of `pieces`, one after another.
@@ -121,7 +121,7 @@ struct SHA256Hasher: ~Copyable {
         unsafe digest.withUnsafeMutableBufferPointer { output in
             isHashed = unsafe isHashed && EVP_DigestFinal_ex(context, output.baseAddress, nil) == 1
         }
-        // Fails only without memory.
+        // Fails only if memory is exhausted.
         precondition(isHashed, "libcrypto can't hash")
         return digest
         #endif

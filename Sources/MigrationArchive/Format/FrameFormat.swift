@@ -6,12 +6,13 @@ enum FrameFormat {
     /// The bytes of the tar stream in every data frame except the last, which holds the rest.
     static let chunkSize = 4 << 20
 
-    /// The bytes that a compressed frame may take, with the frames that belong to it.
+    /// The largest size of a compressed frame, with the frames that belong to it.
     static let largestCompressedSize =
-        ZSTD_compressBound(chunkSize) + 1024 + largestTrailerSize
+        ZSTD_compressBound(chunkSize) + 1024 + largestExtraFramesSize
 
-    /// The most bytes of the frames that follow a piece's: its marks, and the table of large files.
-    static let largestTrailerSize = EntryMark.frameSizeLimit + LargeFile.frameSizeLimit
+    /// The largest size of the frames that follow a piece's: its marks, and the table of large
+    /// files.
+    static let largestExtraFramesSize = EntryMark.frameSizeLimit + LargeFile.frameSizeLimit
 
     /// The first four bytes of a zstd frame, little-endian.
     static let zstdMagic: UInt32 = 0xFD2F_B528
@@ -37,14 +38,14 @@ enum FrameFormat {
     /// The last four bytes of a seek table, little-endian.
     static let seekTableFooterMagic: UInt32 = 0x8F92_EAB1
 
-    /// The bytes of the footer that ends a seek table.
+    /// The size of the footer that ends a seek table.
     static let seekTableFooterSize = 9
 
-    /// The largest window that a frame of another program may ask for, as a power of two.
+    /// The largest window that another program's frame may request, as a power of two.
     static let windowLogLimit = 27
 }
 
-/// The name that zstd has for the error in `result`.
+/// zstd's name for the error in `result`.
 func zstdErrorName(_ result: Int) -> String {
     unsafe String(cString: ZSTD_getErrorName(result))
 }
@@ -53,9 +54,10 @@ func zstdErrorName(_ result: Int) -> String {
 
 /// A buffer for one frame, compressed or not, that passes from stage to stage and is reused.
 ///
-/// Safe because one stage owns a buffer at a time: it is handed on under a lock, never shared.
+/// Safe because one stage at a time owns a buffer: it is handed on under a lock, never shared.
 final class FrameBuffer: @unchecked Sendable {
-    /// The bytes; only the first `count` are content, and the rest take no memory until written.
+    /// The bytes; only the first `count` are content, and the rest uses no memory until it is
+    /// written.
     var bytes = unsafe [UInt8](unsafeUninitializedCapacity: FrameFormat.largestCompressedSize) {
         _,
         count in count = FrameFormat.largestCompressedSize
@@ -73,8 +75,7 @@ final class FrameBuffer: @unchecked Sendable {
 extension FrameBuffer {
     /// Lends the content that begins at `start`.
     ///
-    /// Code that passes the buffer on must not keep the array itself, or the next write into it
-    /// copies it first.
+    /// Code that passes the buffer on must not keep the array, or the next write copies it first.
     func withContent<Result, Failure: Error>(
         from start: Int = 0,
         _ body: (Span<UInt8>) throws(Failure) -> Result

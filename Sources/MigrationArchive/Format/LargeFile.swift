@@ -1,39 +1,40 @@
 internal import MigrationSystem
 
-/// One record of the table of large files: all that the file's headers say, and their place.
+/// One record of the table of large files: the content of the file's headers, and their offset.
 ///
-/// The table lets a reader list files of over 64 KiB without the pieces that hold them. It is written in
-/// frames of its own, each after the piece in which its last file begins.
+/// The table lets a reader list files of over 64 KiB without the pieces that hold them. It is
+/// written in separate frames, each after the piece in which its last file begins.
 ///
 ///     table frame = magic size record...
 ///     record      = start:8 size:8 seconds:8 mark:4 permissions:2 path:2 attributes:2 path attributes
 ///
-/// All numbers are little-endian. `start` counts bytes of the tar stream from the first piece to the first
-/// header, `path` and `attributes` are numbers of bytes, and the attributes are pax records. Where the archive
-/// holds owners, the records `uid` and `gid` come before those of the attributes.
+/// All numbers are little-endian. `start` counts bytes of the tar stream from the first piece to
+/// the first header, `path` and `attributes` are numbers of bytes, and the attributes are pax
+/// records. If the archive holds owners, the records `uid` and `gid` come before those of the
+/// attributes.
 struct LargeFile: Equatable, Sendable {
     /// Where the first header begins, counted from the first piece.
     let start: UInt64
     let entry: ArchiveEntry
-    /// Where the file lies in its window.
+    /// The file's place in its window.
     let place: WindowPlace
 
-    /// Files of more bytes are in the table.
+    /// Only larger files are in the table.
     static let contentLimit: UInt64 = 64 * 1024
 
-    /// A file whose record would be longer is not in the table.
+    /// A file with a longer record is not in the table.
     static let recordLimit = 4096
 
     /// The bytes of a record before its path.
     private static let headSize = 34
 
-    /// The bytes of records that wait before they are written.
+    /// The size of the waiting records at which they are written.
     static let waitingLimit = 64 * 1024
 
     /// The bytes of a frame before its first record.
     static let frameHeadSize = 8
 
-    /// The most bytes of a frame: at most 64 files of over 64 KiB begin in a piece.
+    /// The largest size of a frame: at most 64 files of over 64 KiB begin in a piece.
     static let frameSizeLimit = frameHeadSize + waitingLimit + 64 * recordLimit
 
     /// The record of `entry`, which begins at `start`; `nil` if the table does not hold it.
@@ -138,7 +139,7 @@ extension LargeFile {
 
     static let damage = ArchiveError(.damaged, "the table of large files is damaged")
 
-    /// An error for a table that is sound, but another one than the index of entries lists.
+    /// An error for a valid table that is not the one in the index of entries.
     static let otherTable = ArchiveError(
         .damaged,
         "the table of large files is not the one that was written"

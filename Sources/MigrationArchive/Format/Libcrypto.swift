@@ -6,8 +6,9 @@ package enum Libcrypto {
 
     /// Sets the library up, which must happen before the process calls it for the first time.
     ///
-    /// By default it frees its state in `exit`. A thread that has used it calls it when it ends, and
-    /// if both happen at once the process crashes after its work is done.
+    /// By default libcrypto frees its state in `exit`. A thread that has used it also calls it when
+    /// the thread ends. If both happen at the same time, the process crashes after its work is
+    /// done.
     package static func setUp() {
         precondition(isSetUp, "libcrypto can't be set up")
     }

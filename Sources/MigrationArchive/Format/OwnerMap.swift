@@ -1,23 +1,23 @@
 internal import MigrationSystem
 
-/// The accounts that restored entries get in place of those in the archive.
+/// The accounts that replace those in the archive when entries are restored.
 public struct OwnerMap: Hashable, Sendable {
-    /// The numbers of users, by those that the archive has.
+    /// The new numbers of users, by the numbers in the archive.
     public var users: [UInt32: UInt32] = [:]
 
-    /// The numbers of groups, by those that the archive has.
+    /// The new numbers of groups, by the numbers in the archive.
     public var groups: [UInt32: UInt32] = [:]
 
     /// Makes a map that changes nothing.
     public init() {}
 
-    /// The user that restored entries get in place of `user`.
+    /// The user that replaces `user`.
     func user(_ user: UInt32) -> UInt32 { users[user] ?? user }
 
-    /// The group that restored entries get in place of `group`.
+    /// The group that replaces `group`.
     func group(_ group: UInt32) -> UInt32 { groups[group] ?? group }
 
-    /// The owner that restored entries get in place of `owner`.
+    /// The owner that replaces `owner`.
     func owner(_ owner: FileOwner) -> FileOwner {
         FileOwner(user: user(owner.user), group: group(owner.group))
     }

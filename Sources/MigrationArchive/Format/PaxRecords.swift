@@ -145,7 +145,7 @@ enum PaxKey {
         return name
     }
 
-    /// A number of decimal digits only; `nil` if it isn't one, or is greater than 2^63 - 1.
+    /// Reads a number in decimal digits; `nil` for other text, or a number greater than 2^63 - 1.
     static func number(_ text: [UInt8]) -> UInt64? {
         guard !text.isEmpty, text.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")) ~= $0 })
         else { return nil }
@@ -155,7 +155,7 @@ enum PaxKey {
 
 // MARK: - Times
 
-/// Times as pax records write them: decimal seconds with a fraction, negative before 1970.
+/// Times in pax records: decimal seconds with a fraction, negative before 1970.
 enum PaxTime {
     /// The decimal number of whole seconds.
     static func encode(seconds: Int64) -> [UInt8] {
@@ -220,7 +220,7 @@ enum PaxTime {
 }
 
 extension UInt64 {
-    /// How many digits the number has when it is written in decimal.
+    /// The number of decimal digits.
     var decimalDigits: Int {
         var (rest, count) = (self / 10, 1)
         while rest > 0 {
@@ -232,7 +232,7 @@ extension UInt64 {
 }
 
 extension [UInt8] {
-    /// Appends the digits of `number` without making a string of them.
+    /// Appends the digits of `number` without making a string.
     mutating func append(decimal number: UInt64) {
         let start = count
         append(contentsOf: repeatElement(UInt8(ascii: "0"), count: number.decimalDigits))

@@ -1,26 +1,27 @@
-/// Paths by their hashes, which are as good as random numbers and so are not hashed once more.
+/// Paths by their hashes, which are like random numbers and so are not hashed again.
 struct RecentPaths {
     private static let leastSlots = 256
 
-    /// Each hash lies where its lowest bits say, or behind that; at least half of the places are empty and hold 0.
+    /// Each hash is at the index in its lowest bits, or after it; at least half of the slots are
+    /// empty and hold 0.
     private var slots = [Int](repeating: 0, count: leastSlots)
     private(set) var count = 0
 
     /// Adds the path that has `hash`; returns whether it was not there yet.
     @discardableResult
     mutating func insert(_ hash: Int) -> Bool {
-        let place = place(of: hash)
-        guard slots[place] == 0 else { return false }
-        slots[place] = hash | 1
+        let slot = slot(of: hash)
+        guard slots[slot] == 0 else { return false }
+        slots[slot] = hash | 1
         count += 1
         if 2 * count > slots.count { grow() }
         return true
     }
 
     /// Whether the path that has `hash` is there.
-    func contains(_ hash: Int) -> Bool { slots[place(of: hash)] != 0 }
+    func contains(_ hash: Int) -> Bool { slots[slot(of: hash)] != 0 }
 
-    /// Forgets all paths, and gives back memory that was not needed for them.
+    /// Forgets all paths, and shrinks the table if it was too large for them.
     mutating func removeAll() {
         if count == 0 { return }
         let size = 8 * count < slots.count ? Self.leastSlots : slots.count
@@ -28,17 +29,17 @@ struct RecentPaths {
         count = 0
     }
 
-    private func place(of hash: Int) -> Int {
-        var place = hash >> 1 & (slots.count - 1)
-        while slots[place] != 0, slots[place] != hash | 1 {
-            place = (place + 1) & (slots.count - 1)
+    private func slot(of hash: Int) -> Int {
+        var slot = hash >> 1 & (slots.count - 1)
+        while slots[slot] != 0, slots[slot] != hash | 1 {
+            slot = (slot + 1) & (slots.count - 1)
         }
-        return place
+        return slot
     }
 
     private mutating func grow() {
         let old = slots
         slots = [Int](repeating: 0, count: 2 * old.count)
-        for hash in old where hash != 0 { slots[place(of: hash)] = hash }
+        for hash in old where hash != 0 { slots[slot(of: hash)] = hash }
     }
 }

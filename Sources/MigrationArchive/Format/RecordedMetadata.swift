@@ -16,7 +16,7 @@ struct RecordedMetadata {
         self.extra = extra
     }
 
-    /// Reads the records in `bytes`; `nil` where one is malformed or of another kind.
+    /// Reads the records in `bytes`; `nil` if one is malformed or of another kind.
     init?(_ bytes: [UInt8], _ extra: ExtraMetadata) {
         self.init(holding: extra)
         // Every reader reports such records in its own way.

@@ -32,7 +32,7 @@ struct StoredFrame {
     /// The bytes of the whole frame.
     var size: Int { framing.count + content.count }
 
-    /// Lends the frame to `body`, in the pieces in which it lies in memory.
+    /// Lends the frame to `body`, in the pieces in which it is in memory.
     func withPieces<Result>(
         _ body: ([UnsafeRawBufferPointer]) throws -> Result
     ) rethrows -> Result {

@@ -1,6 +1,6 @@
 /// The source of a tar stream, in chunks of a few MiB at most.
 protocol ChunkSource: AnyObject {
-    /// The bytes of the whole stream, where they are known beforehand.
+    /// The size of the whole stream, if it is known beforehand.
     var streamSize: UInt64? { get }
 
     /// How much of the archive precedes the next chunk, if chunks can be skipped.
@@ -9,7 +9,7 @@ protocol ChunkSource: AnyObject {
     /// Returns the next chunk, or `nil` at the end of the stream; the chunk belongs to the caller.
     func nextChunk() throws -> FrameBuffer?
 
-    /// Takes back a used chunk, to fill it again; any thread may give it back.
+    /// Takes back a used chunk to reuse it; any thread may return it.
     func recycle(_ chunk: FrameBuffer)
 
     /// Skips at most `count` bytes of the stream after the last chunk, if that saves work;
@@ -34,8 +34,8 @@ extension ChunkSource {
 
 /// A chunk of a tar stream that returns to its source when it is released for the last time.
 ///
-/// Safe because its bytes don't change while somebody holds it, and sources take chunks back from
-/// any thread.
+/// Safe because its bytes don't change while it is held, and sources take chunks back from any
+/// thread.
 final class StreamChunk: @unchecked Sendable {
     private let source: any ChunkSource
     let buffer: FrameBuffer

@@ -4,8 +4,8 @@ internal import MigrationSystem
 ///
 /// Headers hold times in whole seconds; an ``EntryMark`` has the rest.
 ///
-/// An entry is a ustar header; an extended header precedes it only if ustar can't express what
-/// is needed. There is one way to write each entry, and the strict reader accepts no other.
+/// An entry is a ustar header; an extended header precedes it only if ustar can't express what is
+/// needed. Each entry has exactly one encoding, and the strict reader accepts only that.
 struct TarEntryEncoder {
     /// An entry that no header can describe.
     struct Unrepresentable: Error {
@@ -42,7 +42,7 @@ struct TarEntryEncoder {
             seconds = ustarTime(entry.modificationTime)
         }
 
-        /// Whether an extended header has to carry something.
+        /// Whether an extended header is needed.
         func needRecords(for entry: ArchiveEntry) -> Bool {
             cut == nil || !linkFits || !sizeFits || seconds == nil || !fits(entry.owner?.user)
                 || !fits(entry.owner?.group) || !entry.extendedAttributes.isEmpty
@@ -177,7 +177,8 @@ extension TarEntryEncoder {
         }
     }
 
-    /// The first slash that leaves ustar's two fields for a name short enough; 0 for a name that needs only one.
+    /// The first slash at which the name can be split into ustar's two fields; 0 for a name that
+    /// fits into one.
     static func cutOfName(_ name: [UInt8]) -> Int? {
         guard isPlain(name) else { return nil }
         if name.count <= 100 { return 0 }
@@ -189,7 +190,7 @@ extension TarEntryEncoder {
         return nil
     }
 
-    /// The name for old readers, if only the extended header holds the real one.
+    /// The name for old readers, if the real one is only in the extended header.
     private static func placeholder(for name: [UInt8]) -> [UInt8] {
         name.prefix(100).map { $0 < 0x80 ? $0 : UInt8(ascii: "_") }
     }
@@ -203,7 +204,7 @@ extension TarEntryEncoder {
         UInt64(min(max(0, time.seconds), Int64(TarFormat.largestOctal)))
     }
 
-    /// Appends the records that carry `attributes`, those with access control lists among them.
+    /// Appends the records for `attributes`, including access control lists.
     static func append(_ attributes: [ExtendedAttribute], to output: inout [UInt8]) {
         for attribute in attributes {
             if let kind = AccessList.Kind(attributeName: attribute.name) {
@@ -226,7 +227,7 @@ extension TarEntryEncoder {
         append(PaxKey.group, owner.group, to: &output)
     }
 
-    /// The record that carries an attribute; `%` and `=` are escaped as GNU tar does.
+    /// The key of an attribute's record; `%` and `=` are escaped as in GNU tar.
     private static func recordKey(of name: [UInt8]) -> [UInt8] {
         var key = [UInt8]("SCHILY.xattr.".utf8)
         for byte in name {

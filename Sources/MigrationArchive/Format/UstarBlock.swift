@@ -1,6 +1,6 @@
 package import MigrationSystem
 
-/// A header block as bytes, with the fields of the ustar format at their places.
+/// A header block as bytes, with the fields of the ustar format.
 package struct UstarBlock {
     package enum Field {
         package static let name = 0..<100
@@ -58,8 +58,8 @@ extension UstarBlock {
         return form
     }()
 
-    /// Makes a header of the ustar format with no user and no group name; the owner is root where `owner`
-    /// is not given.
+    /// Makes a header of the ustar format without user and group names; the owner is root if
+    /// `owner` is `nil`.
     package init(
         name: ArraySlice<UInt8>,
         prefix: ArraySlice<UInt8>,
@@ -86,7 +86,7 @@ extension UstarBlock {
         Self.setChecksum(in: &span)
     }
 
-    /// Writes digits that fill the field but for its last byte, which stays zero.
+    /// Writes digits into the whole field except its last byte, which stays zero.
     private static func setOctal(
         _ value: UInt64,
         at field: Range<Int>,
@@ -101,7 +101,7 @@ extension UstarBlock {
         }
     }
 
-    /// Writes six digits, a zero and a space, where all are spaces so far.
+    /// Writes six digits, a zero and a space into a field that is all spaces.
     private static func setChecksum(in span: inout MutableSpan<UInt8>) {
         let field = Field.checksum
         let sum = span.span.sum
@@ -130,7 +130,7 @@ extension UstarBlock {
         return sum
     }
 
-    /// Whether the checksum that the block carries is one of those that tars have written.
+    /// Whether the block's checksum is valid, by any of the algorithms that tars have used.
     package var hasValidChecksum: Bool {
         // Some tars leave the end of an older number after the new one.
         guard let stored = octal(at: Field.checksum, thenBlank: false) else { return false }
@@ -143,10 +143,10 @@ extension UstarBlock {
         return [UInt8](copying: field.extracting(first: field.firstIndex(of: 0) ?? field.count))
     }
 
-    /// Whether the magic is that of POSIX, whose headers have a prefix field.
+    /// Whether the magic is POSIX's, whose headers have a prefix field.
     package var isPOSIX: Bool { text(at: Field.magic) == [UInt8]("ustar".utf8) }
 
-    /// A number in octal with spaces or zeros around it; a blank field is 0.
+    /// An octal number with spaces or zeros around it; a blank field is 0.
     ///
     /// The result is `nil` if it isn't a number. Everything after the digits must be blank, or only the first byte if `thenBlank` is `false`.
     func octal(at field: Range<Int>, thenBlank: Bool = true) -> UInt64? {
@@ -169,7 +169,7 @@ extension UstarBlock {
         return value
     }
 
-    /// A number in octal or, with its first bit set, in base 256; `nil` if it is not one or too large.
+    /// A number in octal or, with its first bit set, in base 256; `nil` if it is invalid or too large.
     package func number(at field: Range<Int>) -> Int64? {
         let first = bytes[field.lowerBound]
         guard first & 0x80 != 0 else {
@@ -278,7 +278,7 @@ package enum TypeFlag {
 
 /// The constants of the tar format (POSIX.1-2017, pax, "ustar Interchange Format").
 enum TarFormat {
-    /// The bytes of a block; headers are one block, contents are padded to whole ones.
+    /// The size of a block; headers are one block, contents are padded to whole ones.
     static let blockSize = 512
 
     /// The largest size and time that an octal field of 12 bytes holds.
@@ -287,13 +287,13 @@ enum TarFormat {
     /// The largest number of a user or a group that an octal field of 8 bytes holds.
     static let largestOwner: UInt32 = 0o7_777_777
 
-    /// The bytes of pax records that a header may carry.
+    /// The largest size of the pax records in a header.
     static let recordLimit = 1 << 20
 
-    /// The bytes that a path or a link target may have.
+    /// The longest path or link target.
     static let pathLimit = 65_535
 
-    /// The bytes that one component of a path may have.
+    /// The longest component of a path.
     static let componentLimit = 255
 
     /// Returns `size` rounded up to whole blocks.

@@ -1,12 +1,12 @@
 internal import MigrationSystem
 
-/// Cuts the entries of a tree into windows, each as full as it may be.
+/// Cuts the entries of a tree into windows, each as full as possible.
 ///
 /// Entries come in the order in which a walk through the tree leaves them: names in byte order, and
 /// a directory after everything in it (``EntryPath/isLeft(before:)``). A window ends when the next
 /// entry doesn't fit, so the windows depend on the tree alone.
 package struct WindowCutter: Sendable {
-    /// What an entry, or a window, takes of the room in a window.
+    /// The size of an entry or a window, by which windows are limited.
     package struct Size: Equatable, Sendable {
         private(set) var entries: Int
         private(set) var contentBytes: UInt64
@@ -28,7 +28,7 @@ package struct WindowCutter: Sendable {
                 }
         }
 
-        /// Whether a window may take so much: one entry alone always fits.
+        /// Whether a window may be this large; a single entry always fits.
         var fits: Bool {
             entries <= 1
                 || entries <= WindowCutter.entryLimit && contentBytes <= WindowCutter.contentLimit
@@ -71,7 +71,7 @@ package struct WindowCutter: Sendable {
     }
 }
 
-/// Where in its window an entry lies.
+/// The place of an entry in its window.
 package enum WindowPlace: Sendable {
     /// It is the first entry of its window.
     case first

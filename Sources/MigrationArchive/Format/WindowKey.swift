@@ -1,19 +1,19 @@
 internal import MigrationSystem
 
-/// The place of an entry in its window, which puts like beside like so that it compresses well.
+/// The sort key of an entry in its window, which groups similar files so that they compress well.
 ///
-/// Symbolic links come first, then files, then hard links, then directories, the deepest first: so
-/// every hard link follows its target, and every directory follows its content. Within a kind,
-/// entries are in the order of their extensions, then of their names, then of their whole paths, each
-/// compared as bytes.
+/// Symbolic links come first, then files, then hard links, then directories, the deepest first. So
+/// every hard link follows its target, and every directory its content. Within a kind, entries are
+/// in the order of their extensions, then of their names, then of their whole paths, each compared
+/// as bytes.
 ///
-/// A key is without its path, so that copying it counts no references.
+/// A key doesn't hold its path, so that copying it needs no reference counting.
 package struct WindowKey: Sendable {
     private enum Group: UInt32 {
         case symbolicLink = 0, file, hardLink, directory
     }
 
-    /// The kind, and for a directory how deep it does not lie.
+    /// The kind; for a directory it decreases with its depth.
     private let group: UInt32
     /// Where the name and its extension begin in the path.
     private let nameOffset: UInt32
@@ -40,7 +40,8 @@ package struct WindowKey: Sendable {
         nameStart = (bytes.orderedWord(from: name), bytes.orderedWord(from: name + 8))
     }
 
-    /// Where the name begins, and the bytes behind its last dot, which is not the first byte of the name.
+    /// Where the name begins, and the bytes after its last dot, which is not the first byte of the
+    /// name.
     private static func offsets(in path: Span<UInt8>) -> (name: Int, extension: Int) {
         var (name, dot) = (path.count, -1)
         while name > 0, path[name - 1] != UInt8(ascii: "/") {
@@ -50,16 +51,17 @@ package struct WindowKey: Sendable {
         return (name, dot > name ? dot + 1 : path.count)
     }
 
-    /// Whether the entry of this key, which is at `path`, comes before that of `other`, which is at `otherPath`.
+    /// Whether the entry with this key, at `path`, comes before the one with the key `other`, at
+    /// `otherPath`.
     package func precedes(_ other: WindowKey, _ path: EntryPath, _ otherPath: EntryPath) -> Bool {
         precedes(other) ?? isBefore(other, path.bytes.span, otherPath.bytes.span)
     }
 
-    /// The same without the paths; `nil` where only they decide it.
+    /// The same without the paths; `nil` if only they decide it.
     package func precedes(_ other: WindowKey) -> Bool? {
         if group != other.group { return group < other.group }
         if extensionStart != other.extensionStart { return extensionStart < other.extensionStart }
-        // Equal starts decide nothing if an extension may continue after them.
+        // Equal starts don't decide if an extension may continue after them.
         if extensionStart & 0xFF != 0 || nameStart == other.nameStart { return nil }
         return nameStart < other.nameStart
     }

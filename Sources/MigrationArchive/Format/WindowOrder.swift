@@ -44,10 +44,11 @@ package struct WindowOrder: Sendable {
     private var isCutGreedily = true
     private var holdsOneEntryEach = true
 
-    /// Begins before the first entry; of entries that were put in their order, it need not be checked.
+    /// Begins before the first entry; the order need not be checked if the caller sorted the
+    /// entries.
     package init(checksOrder: Bool = true) { self.checksOrder = checksOrder }
 
-    /// Adds the next entry; returns whether its window may hold it at this place.
+    /// Adds the next entry; returns whether its window may hold it there.
     package mutating func take(
         _ kind: ArchiveEntry.Kind,
         at path: EntryPath,
@@ -80,14 +81,14 @@ package struct WindowOrder: Sendable {
         previous = window
     }
 
-    /// Whether nothing in the window comes before what is in the windows before it, so far.
+    /// Whether, so far, nothing in the window comes before anything in earlier windows.
     var isAscendingSoFar: Bool {
         guard isAscending, let previous, let current else { return isAscending }
         return previous.last.isLeft(before: current.first)
     }
 
-    /// Whether the windows come in tree order, so that no path lies in two of them, and each is as full
-    /// as it may be or, where a client chose the order, holds one entry.
+    /// Whether the windows come in tree order, so that no path is in two of them, and each is as
+    /// full as possible or, if a client chose the order, holds one entry.
     package var isInTreeOrder: Bool {
         var ended = self
         ended.endWindow()

@@ -1,6 +1,6 @@
 package import MigrationSystem
 
-/// The bytes of an archive, read in order, with a look ahead; from a file also at any place.
+/// The bytes of an archive, read in order with lookahead; from a file also at any offset.
 ///
 /// An encrypted archive is decrypted. A cancellation interrupts waiting for a pipe.
 package final class ArchiveInput: ByteReader {
@@ -15,7 +15,7 @@ package final class ArchiveInput: ByteReader {
 
     /// Reads `descriptor` from its current position; a regular file is read from its start.
     ///
-    /// - Throws: ``ArchiveError`` of code `keyMissing` where the archive is encrypted and `decryption`
+    /// - Throws: ``ArchiveError`` of code `keyMissing` if the archive is encrypted and `decryption`
     ///   is `nil`, and of the codes of wrong keys and of damage.
     package init(
         reading descriptor: consuming FileDescriptor,
@@ -77,7 +77,7 @@ extension ArchiveInput {
         return index
     }
 
-    /// Reads the index of entries at the place that `index` gives.
+    /// Reads the index of entries at the offset in `index`.
     func readEntryIndex(listedIn index: ArchiveIndex) throws(ArchiveError) -> EntryIndex {
         let size = Int(index.entryIndexSize)
         guard size <= EntryIndex.sizeLimit(frameCount: index.frames.count) else {
@@ -119,7 +119,7 @@ private final class DescriptorSource: ByteSource {
     }
 
     private static func isDirectory(_ directory: borrowing FileDescriptor) -> ArchiveError {
-        // A directory that can't be looked at is treated like any other.
+        // A directory that can't be read is treated like any other.
         let list = try? directory.statusIfPresent(of: [UInt8](utf8: "Manifest.plist"))
         guard list != nil else { return ArchiveError(.inputFailed, "the archive is a directory") }
         let message = "this is a backup of an iPhone"

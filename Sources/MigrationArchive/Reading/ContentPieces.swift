@@ -1,6 +1,6 @@
 package import MigrationSystem
 
-/// The pieces of an archive file that hold nothing but content of one entry.
+/// The pieces of an archive file that hold only content of one entry.
 package struct ContentPieces: Sendable {
     /// The numbers of the pieces in the archive.
     package let numbers: Range<Int>
@@ -34,7 +34,7 @@ package struct ContentPieces: Sendable {
     }
 }
 
-/// A piece of an archive file that holds nothing but content of one entry.
+/// A piece of an archive file that holds only content of one entry.
 package struct ContentPiece: Sendable {
     /// Where in the content the piece begins.
     package let offset: UInt64
@@ -46,8 +46,8 @@ package struct ContentPiece: Sendable {
 
     private static let padding = [UInt8](repeating: 0, count: TarFormat.blockSize)
 
-    /// Whether `file` has the same content in the same place, by the hash of the piece; `buffer` holds
-    /// a part of it at a time.
+    /// Whether `file` has the same content at the same offset, by the hash of the piece; `buffer`
+    /// holds a part of it at a time.
     package func holds(
         contentOf file: borrowing FileDescriptor,
         through buffer: inout [UInt8]

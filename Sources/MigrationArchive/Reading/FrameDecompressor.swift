@@ -20,7 +20,7 @@ struct FrameDecompressor: ~Copyable {
         _ = unsafe ZSTD_freeDCtx(context)
     }
 
-    /// Decompresses the piece in `sealed`, with the frames that follow its own, into `piece`.
+    /// Decompresses the piece in `sealed`, and the frames that follow it, into `piece`.
     ///
     /// - Returns: The hash of the piece.
     mutating func open(

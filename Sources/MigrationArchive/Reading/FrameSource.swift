@@ -37,19 +37,19 @@ final class FrameSource: @unchecked Sendable {
         }
         buffer.count = 0
         let (_, contentSize) = try FrameWalk.walk(buffer) { try read(upTo: $0, into: buffer) }
-        try readTrailer(into: buffer)
+        try readExtraFrames(into: buffer)
         frameCount += 1
         return contentSize
     }
 
-    /// Reads the end of an archive file again, which must still be that of `index`.
+    /// Reads the end of an archive file again, which must still match `index`.
     func readEnd(of index: ArchiveIndex) throws {
         frameCount = index.frames.count
         input.seek(to: index.compressedBytes - UInt64(index.entryIndexSize))
         try readEnd(of: .some(index))
     }
 
-    /// Looks at the first bytes of a frame: the magic, and the size if it is one to skip.
+    /// Peeks at the first bytes of a frame: the magic, and the size of a skippable frame.
     private func frameHead() throws -> (magic: UInt32, size: UInt32) {
         guard try input.lookAhead(8) >= 8 else {
             throw ArchiveError.cutShort
@@ -59,7 +59,7 @@ final class FrameSource: @unchecked Sendable {
     }
 
     /// Reads the marks of entries and the table of large files, if they come next.
-    private func readTrailer(into buffer: FrameBuffer) throws {
+    private func readExtraFrames(into buffer: FrameBuffer) throws {
         var head = try frameHead()
         if head.magic == FrameFormat.marksMagic {
             let size = EntryMark.frameHeadSize + Int(head.size)
@@ -110,17 +110,18 @@ final class FrameSource: @unchecked Sendable {
 
 /// Finds the end of a data frame by its header and its blocks, and refuses forms that archives don't use.
 enum FrameWalk {
-    /// Walks the frame at the start of `buffer`; `provide` makes sure that its bytes up to an index are there.
+    /// Walks the frame at the start of `buffer`; `provide` makes its bytes up to an index
+    /// available.
     ///
-    /// - Returns: The end of the frame, and the size of its content that it claims.
+    /// - Returns: The end of the frame, and its claimed content size.
     static func walk(
         _ buffer: FrameBuffer,
         _ provide: (_ end: Int) throws -> Void
     ) throws -> (end: Int, contentSize: Int) {
         var end = 0
         func take(_ count: Int) throws {
-            guard end + count <= FrameFormat.largestCompressedSize - FrameFormat.largestTrailerSize
-            else {
+            let limit = FrameFormat.largestCompressedSize - FrameFormat.largestExtraFramesSize
+            guard end + count <= limit else {
                 throw ArchiveError(.damaged, "a frame is larger than frames can be")
             }
             end += count
@@ -179,7 +180,7 @@ private struct BlockHeader {
 
     var isLast: Bool { bits & 1 == 1 }
 
-    /// The bytes of the block in the frame; one that repeats a byte holds it once.
+    /// The size of the block in the frame; an RLE block holds one byte.
     var storedSize: Int { bits >> 1 & 3 == 1 ? 1 : Int(bits >> 3) }
 }
 
@@ -190,8 +191,8 @@ private struct HeaderFields {
 
     /// Takes the descriptor of a frame with content size and checksum but no dictionary.
     ///
-    /// A frame of one segment has no window, since that is its content. The result is `nil` for a
-    /// frame of any other form.
+    /// A single-segment frame has no window descriptor, because its window is its content. The
+    /// result is `nil` for a frame of any other form.
     init?(descriptor: UInt8) {
         guard descriptor & 0b0001_1111 == 0b0000_0100 else { return nil }
         let isOneSegment = descriptor & 0b0010_0000 != 0

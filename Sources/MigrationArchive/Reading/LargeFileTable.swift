@@ -1,6 +1,6 @@
 internal import MigrationSystem
 
-/// Finds entries in the table of large files; one frame at a time is in memory.
+/// Finds entries in the table of large files, with one frame at a time in memory.
 ///
 /// The table only repeats the headers. A reader that needs a file's content reads the header too.
 final class LargeFileTable {
@@ -9,7 +9,8 @@ final class LargeFileTable {
     private let archive: ArchiveIndex
     /// The index of entries, read when it is needed.
     private var known: EntryIndex?
-    /// The piece that was asked about last, and whether the table holds all that begins in it.
+    /// The piece that was asked about last, and whether the table holds all entries that begin in
+    /// it.
     private var asked = (piece: -1, isListed: false)
     /// The frame that was read last, and the end of the piece that it follows.
     private var files: [LargeFile] = []
@@ -59,8 +60,8 @@ final class LargeFileTable {
         return nil
     }
 
-    /// Passes to `body` the paths of entries in `range` of the stream that the archive's end names: the
-    /// path of each large file, and that of the first entry of each piece.
+    /// Passes to `body` the paths of entries in `range` of the stream that the archive's end names:
+    /// those of large files, and of the first entry of each piece.
     ///
     /// Damaged frames of the table are skipped.
     func forEachPath(in range: Range<UInt64>, _ body: (EntryPath) throws -> Void) throws {
@@ -80,7 +81,7 @@ final class LargeFileTable {
             guard let start = index.firstEntry(inPiece: piece), range.contains(start),
                 let path = index.firstPath(inPiece: piece)
             else { continue }
-            // A damaged frame names nothing.
+            // A damaged frame names no file.
             if (try? file(at: start)) == nil { try body(path) }
         }
     }

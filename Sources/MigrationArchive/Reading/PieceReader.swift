@@ -4,12 +4,13 @@ internal import MigrationSystem
 package enum PiecePlan: Sendable {
     /// Everything, up to the archive's end.
     case whole
-    /// Only the pieces that are asked for, if the archive is a file.
+    /// Only the requested pieces, if the archive is a file.
     case selective
-    /// The same, for a reader that goes through all entries and needs no content: the pieces are opened ahead in
-    /// which entries begin that the table of large files does not hold.
+    /// The same, for a reader of all entries that needs no content: pieces in which entries begin
+    /// that are not in the table of large files are opened ahead.
     case listing
-    /// All entries, and of a file only the pieces of content that are asked for; the others are opened ahead.
+    /// All entries, and from a file only the requested pieces of content; the others are opened
+    /// ahead.
     case comparing
 
     /// Whether piece `number` is opened ahead.
@@ -26,20 +27,20 @@ package enum PiecePlan: Sendable {
     }
 }
 
-/// Reads pieces of an archive, each proved by its hash: those of a plan are opened by the threads of the operation,
-/// ahead of the reader, and the others when they are asked for.
+/// Reads pieces of an archive, each checked against its hash: planned pieces are opened by the
+/// threads of the operation, ahead of the reader, and the others on request.
 ///
 /// From a pipe one thread at a time reads; from a file each thread reads its own piece.
 final class PieceReader: ChunkSource {
     /// The pieces that may be in use on top of those that are read ahead.
     ///
-    /// One is under the reader's cursor, and the files of another are being made.
+    /// One is at the reader's cursor, and the files of another are being made.
     private static let piecesInUse = 2
 
     private let input: ArchiveInput
     private let start: UInt64
     private let plan: PiecePlan
-    /// The index, where it is known before the end.
+    /// The index, if it is known before the end.
     private let known: ArchiveIndex?
     private let frames: FrameSource
     private let entries: () throws(ArchiveError) -> EntryIndex?
@@ -48,7 +49,7 @@ final class PieceReader: ChunkSource {
     private var step: OrderedStep<SealedPiece, OpenedPiece>?
     /// Opens the pieces that are not planned.
     private var opener: PieceOpener?
-    /// A planned piece after the one that was asked for last.
+    /// A planned piece after the last requested one.
     private var waiting: OpenedPiece?
 
     /// The piece to be read next, and where it begins in the archive.
@@ -126,8 +127,8 @@ final class PieceReader: ChunkSource {
         next += 1
     }
 
-    /// Throws unless the archive's end lists exactly the pieces that were seen; each piece was compared alone where the
-    /// end was known from the start.
+    /// Throws unless the archive's end lists exactly the pieces that were read; if the end was
+    /// known from the start, each piece was compared when it was read.
     private func checkEnd() throws {
         guard let end = frames.end else { return }
         guard end.entries.tables == seenTables else { throw LargeFile.otherTable }
@@ -231,11 +232,11 @@ extension PieceReader {
     }
 }
 
-/// A piece as it is in the archive, which is yet to be opened and proved.
+/// A piece as it is in the archive, not yet opened and checked.
 private struct SealedPiece: Sendable {
     let number: Int
     let contentSize: Int
-    /// Its bytes, where they were read already; otherwise they are at `range` of the file.
+    /// Its bytes, if they were already read; otherwise they are at `range` of the file.
     var buffer: FrameBuffer?
     var range: Range<UInt64> = 0..<0
 }
@@ -260,7 +261,7 @@ private struct OpenedPiece: Sendable {
     let table: EntryIndex.Table?
 }
 
-/// Opens pieces, each proved by its hash where that is known; one thread at a time may use it.
+/// Opens pieces, and checks each hash if it is known; one thread at a time may use it.
 private final class PieceOpener {
     private let input: ArchiveInput
     private let index: ArchiveIndex?

@@ -1,7 +1,7 @@
-/// Reads the entries at some paths and below them out of an archive whose windows are in tree order.
+/// Reads the entries at and below some paths from an archive whose windows are in tree order.
 ///
-/// The index of entries only says where to continue reading, and where to stop. Whether a path exists is
-/// decided by the headers.
+/// The index of entries only says where to start and stop reading. The headers decide whether a
+/// path exists.
 final class SelectedEntryReader: EntryReader {
     /// A part of the stream that is read.
     fileprivate struct Part {
@@ -17,7 +17,7 @@ final class SelectedEntryReader: EntryReader {
         }
     }
 
-    /// More paths are not looked for one by one.
+    /// If there are more paths, they are not looked up one by one.
     private static let searchLimit = 64
 
     private let reader: StrictTarReader
@@ -28,7 +28,7 @@ final class SelectedEntryReader: EntryReader {
     private var part: Part?
     /// Whether an entry of it was read.
     private var hasBegun = false
-    /// The paths that may still come; nothing lies below a file.
+    /// The paths that may still come; nothing is below a file.
     private var awaited: Set<EntryPath>
     /// The paths of returned entries, if they may occur again.
     private var returned: Set<EntryPath> = []
@@ -73,7 +73,7 @@ final class SelectedEntryReader: EntryReader {
     var entryOffset: UInt64 { reader.entryOffset }
     var storedSize: UInt64 { reader.storedSize }
 
-    /// Whether the current entry is the first of those of its window that are returned.
+    /// Whether the current entry is the first returned one of its window.
     private(set) var place = WindowPlace.first
 
     /// Whether a window begins with the current entry, or with one before it that was not returned.
@@ -135,7 +135,7 @@ final class SelectedEntryReader: EntryReader {
         }
     }
 
-    /// Looks for an entry at `path` that isn't a directory, in the pieces where it is likely to begin.
+    /// Looks for an entry at `path` that isn't a directory, in the pieces where it probably begins.
     private func find(_ path: EntryPath, in index: EntryIndex) throws -> Part? {
         for piece in index.likelyPieces(of: path) {
             guard let start = index.firstEntry(inPiece: piece) else { continue }
@@ -170,7 +170,7 @@ extension SelectedEntryReader.Part {
         if case .entry(let offset, let path) = end { (offset, path) } else { nil }
     }
 
-    /// Whether the entry at `offset`, which has `place` in its window, lies after the part.
+    /// Whether the entry at `offset`, with `place` in its window, comes after the part.
     fileprivate func ends(before offset: UInt64, _ place: WindowPlace) -> Bool {
         switch end {
         case .window(let end): end.map { place == .first && offset >= $0 } ?? false

@@ -22,7 +22,7 @@ final class StrictTarReader: EntryReader {
     private var isFinished = false
 
     private(set) var entryOffset: UInt64 = 0
-    /// Where in its window the current entry lies.
+    /// The current entry's place in its window.
     private(set) var place = WindowPlace.first
     /// The window's paths.
     private var paths = RecentPaths()
@@ -82,7 +82,7 @@ final class StrictTarReader: EntryReader {
         return entry
     }
 
-    /// Reads the headers of the entry at `offset`, where the stream stands; `nil` at the end mark.
+    /// Reads the headers of the entry at `offset`, the stream's position; `nil` at the end mark.
     private func readEntry(at offset: UInt64) throws -> (ArchiveEntry, WindowPlace)? {
         if let taken = try takePlainEntry() { return taken }
         headerBytes.removeAll(keepingCapacity: true)
@@ -113,7 +113,8 @@ final class StrictTarReader: EntryReader {
         return (entry, mark?.place ?? .first)
     }
 
-    /// Takes the entry at the cursor, if its only header is as it must be; all others are looked at in detail.
+    /// Takes the entry at the cursor, if it has a single, regular header; all others are parsed in
+    /// detail.
     private func takePlainEntry() throws -> (ArchiveEntry, WindowPlace)? {
         let extra = extra
         return try stream.takeBlock { block, mark in
@@ -129,7 +130,8 @@ final class StrictTarReader: EntryReader {
         Int((max(stream.offset, firstOffset) - firstOffset) / UInt64(FrameFormat.chunkSize))
     }
 
-    /// Checks that the entry is at its place in the window, and that no other entry of the window has its path.
+    /// Checks the entry's position in the window, and that no other entry of the window has its
+    /// path.
     private func follow(_ entry: ArchiveEntry, at offset: UInt64) throws {
         // Reading may begin within a window, which is then not checked.
         if place == .first { isInWindow = true }
@@ -148,7 +150,7 @@ final class StrictTarReader: EntryReader {
 
     /// Continues with the entry whose header begins at `offset` of the tar stream.
     ///
-    /// The totals and the index are then no longer those of the archive.
+    /// The totals and the index then no longer match the archive.
     func seek(to offset: UInt64) throws {
         (current, isListed, pending) = (nil, false, nil)
         counted = (-1, 0)
@@ -179,8 +181,8 @@ final class StrictTarReader: EntryReader {
         current = nil
     }
 
-    /// Where the content of the current entry lies, counted from the first piece; `nil` if nothing is left
-    /// to read of it.
+    /// Where the content of the current entry is, counted from the first piece; `nil` if it was
+    /// already read.
     func contentPlace() throws -> (start: UInt64, size: UInt64)? {
         try readListedHeader()
         return current.map { (stream.offset - firstOffset, $0.contentSize) }
@@ -448,7 +450,7 @@ enum StrictEntryParser {
         )
     }
 
-    /// The path in the fields of `block`, if the writer cuts it so.
+    /// The path in the fields of `block`, if the writer splits it like this.
     private static func path(in block: Span<UInt8>) -> [UInt8]? {
         guard let name = UstarBlock.writtenText(at: UstarBlock.Field.name, of: block),
             let prefix = UstarBlock.writtenText(at: UstarBlock.Field.prefix, of: block)
@@ -457,10 +459,10 @@ enum StrictEntryParser {
         return TarEntryEncoder.cutOfName(path) == prefix.count ? path : nil
     }
 
-    /// Returns the entry, or `nil` where a field can't be read or a record is of no known kind.
+    /// Returns the entry, or `nil` if a field can't be read or a record is of an unknown kind.
     ///
-    /// The caller encodes the result again and compares the two, so this doesn't check what the comparison
-    /// finds: redundant fields, other spellings, an unexpected order.
+    /// The caller encodes the result again and compares it. So this doesn't check for redundant fields,
+    /// other spellings or an unexpected order, which the comparison finds.
     static func parse(
         _ block: UstarBlock,
         records: PaxRecords,

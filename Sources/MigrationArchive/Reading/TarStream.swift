@@ -1,6 +1,6 @@
 internal import MigrationSystem
 
-/// A tar stream under a cursor: headers are read block by block, contents in place.
+/// A tar stream with a cursor: headers are read block by block, contents in place.
 final class TarStream {
     private let source: any ChunkSource
     /// The bytes of the stream before those of the source.
@@ -24,10 +24,10 @@ final class TarStream {
         source.close()
     }
 
-    /// The bytes of the whole stream, where they are known beforehand.
+    /// The size of the whole stream, if it is known beforehand.
     var size: UInt64? { source.streamSize.map { base + $0 } }
 
-    /// Makes sure that a byte is under the cursor; returns `false` at the end of the stream.
+    /// Makes a byte available at the cursor; returns `false` at the end of the stream.
     private func fill() throws -> Bool {
         while true {
             if let chunk {
@@ -51,7 +51,7 @@ final class TarStream {
 
     /// Reads the next block; `nil` at the end of the stream.
     ///
-    /// With `padding`, a last block that is too short is filled up with zeros.
+    /// With `padding`, a last block that is too short is padded with zeros.
     func readBlock(padding: Bool = false) throws -> UstarBlock? {
         guard try fill() else { return nil }
         var block = UstarBlock()
@@ -70,8 +70,8 @@ final class TarStream {
         return block
     }
 
-    /// Passes the next block to `body` with its mark, and takes both if it returns a result; `nil` where it doesn't,
-    /// or where not all of the block lies in one chunk.
+    /// Passes the next block to `body` with its mark, and takes both if it returns a result; `nil`
+    /// if it doesn't, or if the block isn't completely in one chunk.
     func takeBlock<Result>(_ body: (Span<UInt8>, EntryMark?) -> Result?) throws -> Result? {
         guard try fill(), let chunk, chunk.buffer.count - index >= TarFormat.blockSize else {
             return nil
@@ -102,7 +102,7 @@ final class TarStream {
         return ArchiveError(.damaged, message, offset: offset)
     }
 
-    /// Passes the next `count` bytes to `body`, in the pieces in which they lie in memory.
+    /// Passes the next `count` bytes to `body`, in the pieces in which they are in memory.
     func read(_ count: UInt64, _ body: (Span<UInt8>) throws -> Void) throws {
         var rest = count
         while rest > 0 {
@@ -128,7 +128,7 @@ final class TarStream {
         return ContentSlice(chunk: chunk, range: start..<index)
     }
 
-    /// Reads the next `count` bytes whole; the caller bounds `count`.
+    /// Reads the next `count` bytes at once; the caller limits `count`.
     func readBytes(_ count: Int) throws -> [UInt8] {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(count)
@@ -153,9 +153,9 @@ final class TarStream {
         try read(rest - leftOut) { _ in }
     }
 
-    /// Moves the cursor to `target`, which may lie before it; returns `false` where it can't be moved.
+    /// Moves the cursor to `target`, which may lie before it; returns `false` if it can't be moved.
     ///
-    /// If marks are to be taken, an entry must begin there, and `marksTaken` in its chunk before it.
+    /// If marks are to be taken, an entry must begin there, after `marksTaken` others in its chunk.
     func seek(to target: UInt64, marksTaken: Int = 0) throws -> Bool {
         if let chunk {
             let start = offset - UInt64(index)

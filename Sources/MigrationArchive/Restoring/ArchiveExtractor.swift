@@ -1,11 +1,11 @@
 package import MigrationSystem
 
-/// How to treat symbolic links that lead out of the directory they are restored to.
+/// How to treat symbolic links that lead out of the directory they are restored into.
 public enum ExternalLinkPolicy: String, Sendable, CaseIterable {
     /// The import fails.
     case refuse
 
-    /// They are restored as they are; they are never followed.
+    /// They are restored unchanged, and never followed.
     case keep
 
     /// They are omitted, and the report lists them.
@@ -14,29 +14,30 @@ public enum ExternalLinkPolicy: String, Sendable, CaseIterable {
 
 /// Restores entries beneath a directory, each relative to its parent's descriptor and never through a link.
 ///
-/// Directories are made when something in them arrives, accessible to their owner alone; the files in
-/// them follow on several threads. Links are made when all files exist, and directories get their
-/// modes and times last.
+/// Directories are made when the first entry in them arrives, accessible only to their owner;
+/// several threads make the files in them. Links are made when all files exist, and directories get
+/// their modes and times last.
 package final class ArchiveExtractor {
     /// The rules by which entries are restored.
     package struct Options: Sendable {
         /// The policy for links that lead out.
         package var externalLinks = ExternalLinkPolicy.refuse
-        /// Whether a path may come twice and parents may be missing, as in other programs' tar files.
+        /// Whether a path may occur twice and parents may be missing, as in other programs' tar
+        /// files.
         package var isLenient = false
         /// The paths to restore with everything below them; empty for all.
         package var selection: [EntryPath] = []
-        /// Selects further entries by their path and whether they are directories.
+        /// Selects more entries, by their path and whether they are directories.
         package var selects: (@Sendable (EntryPath, _ isDirectory: Bool) -> Bool)?
-        /// Paths that are not selected but have hard links that are: they are restored and then removed.
+        /// Unselected paths with selected hard links to them: they are restored and then removed.
         package var linkTargets: Set<EntryPath> = []
-        /// Whether damaged or refused entries are omitted, instead of failing everything.
+        /// Whether damaged or refused entries are omitted instead of failing the extraction.
         package var passesOverDamage = false
-        /// Directories that are made if the archive holds their parent and not them.
+        /// Directories that are made if the archive holds their parent but not them.
         package var recreated: [EntryPath] = []
         /// Names in the root that belong to the destination: they and everything below are omitted.
         package var reserved: [EntryPath] = []
-        /// The most bytes of content that may be restored.
+        /// The maximum bytes of content that may be restored.
         package var byteLimit = UInt64.max
         /// The owner of everything restored; `nil` for this process's own user.
         package var owner: FileOwner?
@@ -48,7 +49,7 @@ package final class ArchiveExtractor {
         package var times: StorableTimes?
         /// Whether an entry with a time that the destination can't hold is an error.
         package var requiresTimes = false
-        /// Is called with each selected entry that is restored.
+        /// Called with each selected entry that is restored.
         package var entryHandler: (@Sendable (ArchiveEntry) -> Void)?
 
         package init() {}
@@ -59,7 +60,7 @@ package final class ArchiveExtractor {
         package func changedTime(
             of entry: ArchiveEntry
         ) throws(ArchiveError) -> EntryOmission.Kind? {
-            // The other names of a file have no time of their own.
+            // A hard link shares the time of its file.
             if case .hardLink = entry.kind { return nil }
             let time = entry.modificationTime
             guard let stored = times?.stored(time), stored != time else { return nil }
@@ -110,7 +111,7 @@ package final class ArchiveExtractor {
     private var isCutOff = false
     private var foundTargets = PathHashes(of: "files that hard links lead to")
 
-    /// The bytes of content that were read so far, for showing progress.
+    /// The bytes of content that were read so far, for progress.
     package private(set) var readContentBytes: UInt64 = 0
 
     /// How much was restored so far.
@@ -122,7 +123,8 @@ package final class ArchiveExtractor {
     /// How many parts of the archive were not restored.
     package var omissionCount: Int { tally.omissionCount }
 
-    /// How many entries have another time than in the archive, because the destination can't hold it.
+    /// How many entries have a different time than in the archive, because the destination can't
+    /// hold it.
     package var changedTimeCount: Int { tally.changedTimeCount }
 
     /// Whether something was omitted because it is damaged or refused.
@@ -143,7 +145,7 @@ package final class ArchiveExtractor {
         }
     }
 
-    /// Checks entries exactly as for a restore, without making anything.
+    /// Checks entries exactly as when restoring, without making anything.
     ///
     /// State that does not fit into memory is kept in files that `makeFile` makes.
     package convenience init(
@@ -294,7 +296,7 @@ package final class ArchiveExtractor {
                 at: archive.entryOffset
             )
             guard try tally.passesOver(error, of: entry.path) else { throw error }
-            // Any other failure concerns this entry only, and the next entry can be read.
+            // Any other failure affects only this entry, and the next one can be read.
             guard let error = error as? ArchiveError, error.isDamage else { return false }
             try passOverDamage(of: archive, because: "")
             return false
@@ -398,7 +400,8 @@ extension ArchiveExtractor {
         tally.count(entry)
     }
 
-    /// Hands a file over to the writers with all of its content; returns `false` where there are none.
+    /// Passes a file with all of its content to the writers; returns `false` if there are no
+    /// writers.
     private func takeContent(
         of file: RestoredFile,
         from archive: any RestorableArchive,
@@ -417,7 +420,7 @@ extension ArchiveExtractor {
         }
     }
 
-    /// Makes a file on this thread, piece by piece as its content is read.
+    /// Makes a file on this thread, piece by piece while its content is read.
     private func make(
         _ file: RestoredFile,
         from archive: any RestorableArchive,
@@ -438,7 +441,7 @@ extension ArchiveExtractor {
             try writer.finish(file.entry, end: end)
             try writer.close()
         } catch {
-            // A file that wasn't read whole isn't restored, even if all others are.
+            // A file that wasn't read completely isn't restored, even if all others are.
             if options.passesOverDamage { try file.directory.removeFile(file.name) }
             throw error
         }

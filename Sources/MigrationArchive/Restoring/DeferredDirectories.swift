@@ -4,7 +4,7 @@ internal import MigrationSystem
 ///
 /// An entry made in a directory changes its time, and the mode may forbid making one.
 final class DeferredDirectories {
-    /// The total length of the paths of directories that can't be entered once they have their modes.
+    /// The limit for the paths of directories that can't be entered once they have their modes.
     private static let closedBytesLimit = 8 << 20
 
     private let options: ArchiveExtractor.Options

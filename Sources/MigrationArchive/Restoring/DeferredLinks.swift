@@ -10,7 +10,7 @@ final class DeferredLinks {
 
     /// The steps that the links of any archive may take.
     private static let leastSteps = 1 << 16
-    /// The steps that each further link may add, on top of four for each directory above it.
+    /// The steps that each link adds, plus four for each directory above it.
     private static let stepsForLink = 16
 
     init(
@@ -143,7 +143,7 @@ extension DeferredLinks {
         tally.countLink(.hard, at: path)
     }
 
-    /// Returns why a hard link at `path` is refused whose target does not come before it.
+    /// Returns why a hard link at `path` is refused if its target does not come before it.
     static func missingTarget(_ target: EntryPath, of path: EntryPath) -> ArchiveError {
         let message = "a hard link to \(target), which does not come before it"
         return ArchiveError(.refused, message, entry: path)
@@ -155,8 +155,8 @@ extension DeferredLinks {
 extension DeferredLinks {
     /// Finds links that lead out of the tree, which must already be complete.
     ///
-    /// All links together take a bounded number of steps, however long their ways are: a link through
-    /// thousands of directories costs an archive almost nothing.
+    /// The number of steps for all links is bounded, however long their routes are: a link through
+    /// thousands of directories takes almost no space in an archive.
     func checkEnds(_ operation: MigrationOperation) throws {
         guard options.externalLinks != .keep else { return }
         let start = tree.openCount
@@ -165,7 +165,7 @@ extension DeferredLinks {
         var isFirstLook = true
         var knownCount: Int
         repeat {
-            // An omitted link may have been on the way of a link that was checked before.
+            // An omitted link may have been on the route of a link that was checked before.
             knownCount = tally.omissionCount
             try forEach(operation) { link, path in
                 let depth = path.bytes.count { $0 == UInt8(ascii: "/") }
@@ -201,7 +201,7 @@ extension DeferredLinks {
         }
     }
 
-    /// Refuses or removes a link that leads out through other links, or from the place of a hard
+    /// Refuses or removes a link that leads out through other links, or from the path of a hard
     /// link to it.
     private func checkEnd(of link: DeferredLink, at path: EntryPath) throws {
         let directory = try tree.existingParent(of: path)
@@ -246,7 +246,7 @@ struct DeferredLink: Equatable {
     let path: [UInt8]
     let target: [UInt8]
     let modificationTime: FileTime
-    /// Its own owner; `nil` if all entries get the same owner.
+    /// The link's owner; `nil` if all entries get the same owner.
     var owner: FileOwner?
     /// Where its header begins in the tar stream.
     let offset: UInt64
@@ -255,7 +255,7 @@ struct DeferredLink: Equatable {
         var bytes = [kind.rawValue]
         bytes.append(modificationTime)
         bytes.appendLittleEndian(offset)
-        // No file belongs to the last number.
+        // The largest number is never an owner.
         bytes.appendLittleEndian(owner?.user ?? .max)
         bytes.appendLittleEndian(owner?.group ?? .max)
         bytes.appendLittleEndian(UInt32(path.count))

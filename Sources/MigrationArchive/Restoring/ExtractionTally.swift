@@ -2,7 +2,7 @@ internal import MigrationSystem
 
 /// Counts what an extraction has restored, claimed and omitted.
 final class ExtractionTally {
-    /// The bytes that all holes may have together.
+    /// The limit for all holes together.
     private static let holeLimit: UInt64 = 32 << 30
 
     /// The omissions that are kept, and the bytes of their paths and names; the rest are only counted.
@@ -19,7 +19,7 @@ final class ExtractionTally {
     private(set) var totals = ArchiveTotals()
     private(set) var omissions: [EntryOmission] = []
     private(set) var omissionCount = 0
-    /// How many entries have another time than in the archive.
+    /// How many entries have a different time than in the archive.
     private(set) var changedTimeCount = 0
     /// How many omissions are damaged or refused.
     private(set) var damageCount = 0
@@ -37,8 +37,8 @@ final class ExtractionTally {
 extension ExtractionTally {
     /// Checks the sizes that files claim together before the next one is made.
     ///
-    /// Content needs space on the disk. Holes need none, and cost an archive nothing, so they have
-    /// a limit of their own.
+    /// Content needs disk space. Holes need neither disk space nor archive bytes, so they have a
+    /// separate limit.
     func claim(_ entry: ArchiveEntry, stored: UInt64) throws(ArchiveError) {
         let (total, overflow) = claimedBytes.addingReportingOverflow(entry.contentSize)
         claimedBytes = total
@@ -70,7 +70,7 @@ extension ExtractionTally {
         case .modificationTime: changedTimeCount += 1
         default: break
         }
-        // The list has no gaps: after one that has no room, all further ones are only counted.
+        // The list has no gaps: after the first one that doesn't fit, all others are only counted.
         guard omissions.count == omissionCount - 1, omissions.count < Self.omissionLimit,
             omission.byteCount <= Self.omissionBytesLimit - omissionBytes
         else { return }
@@ -99,7 +99,7 @@ extension ExtractionTally {
         }
     }
 
-    /// Takes back the count of a link that was removed again.
+    /// Uncounts a link that was removed again.
     func discountLink(_ kind: DeferredLink.Kind) {
         switch kind {
         case .symbolic: totals.symbolicLinks -= 1
@@ -125,9 +125,9 @@ extension ExtractionTally {
         }
     }
 
-    /// Takes back the count of the file or link with `status`, which the entry at `path` replaces.
+    /// Uncounts the file or link with `status`, which the entry at `path` replaces.
     func discount(_ status: FileStatus, replacedBy path: EntryPath, isPlaceholder: Bool) {
-        // A path may come any number of times, and another file may get the same identity.
+        // A path may occur any number of times, and another file may get the same identity.
         let wasCounted = countedFiles.remove(status.identity) != nil
         guard !isPlaceholder, !options.linkTargets.contains(path) else { return }
         let isHardLink = status.linkCount > 1 && totals.hardLinks > 0 && !wasCounted

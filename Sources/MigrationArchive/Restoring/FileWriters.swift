@@ -2,8 +2,8 @@ internal import MigrationSystem
 
 /// Makes files on the threads of an operation, in batches.
 ///
-/// Batches start in the archive's order. So when several fail, the failure that comes first in the
-/// archive is known: everything before it has been written.
+/// Batches start in the archive's order. So if several fail, the first failure in the archive is
+/// known: everything before it has been written.
 final class FileWriters {
     private let step: OrderedStep<FileBatch, Void>
     private let mode: NewFileMode
@@ -60,7 +60,7 @@ final class FileWriters {
         pending.contains(EntryPath.hash(of: path))
     }
 
-    /// Waits until every file is made that was handed over.
+    /// Waits until every submitted file is made.
     func settle() throws {
         try step.settle()
         pending.removeAll()
@@ -73,10 +73,10 @@ final class FileWriters {
     func close() { step.abandon() }
 }
 
-/// The paths that were handed over last; the files at some of them may not be made yet.
+/// The paths that were submitted last; the files at some of them may not be made yet.
 private struct PendingPaths {
     private var recent = RecentPaths()
-    /// Those that were handed over before.
+    /// Those that were submitted before.
     private var older = RecentPaths()
     private let limit: Int
 
@@ -101,13 +101,13 @@ private struct PendingPaths {
     }
 }
 
-/// Files and parts of files whose contents lie in one chunk of the tar stream, made together by one thread.
+/// Files and parts of files whose contents are in one chunk of the tar stream, made by one thread.
 struct FileBatch: Sendable {
     /// The use of some content.
     enum Work: Sendable {
-        /// Make a file of it.
+        /// Make a file from it.
         case whole(RestoredFile)
-        /// Write it to a file that was begun.
+        /// Write it to a file that was already made.
         case part(of: SharedFile, at: UInt64)
 
         fileprivate var file: RestoredFile {
@@ -135,7 +135,7 @@ struct FileBatch: Sendable {
     private var directory: (any RestoredDirectory)?
     private var directoryCount = 0
 
-    /// Whether the batch should be handed on before `content` is added.
+    /// Whether the batch should be submitted before `content` is added.
     func isComplete(before content: ContentSlice) -> Bool {
         guard let chunk else { return false }
         return items.count >= Self.fileLimit || directoryCount >= Self.directoryLimit
@@ -194,7 +194,7 @@ final class RestoredFile: Sendable {
         self.offset = offset
     }
 
-    /// Makes the file, which must not exist yet; `nil` where its content is not kept.
+    /// Makes the file, which must not exist yet; `nil` if its content is not kept.
     func make(_ mode: NewFileMode) throws(SystemError) -> FileContentWriter? {
         // Attributes can't be set on a file that its owner may not write to.
         let hasFinalMode = entry.extendedAttributes.isEmpty && mode.grants(permissions)
@@ -223,7 +223,7 @@ final class RestoredFile: Sendable {
 final class SharedFile: Sendable {
     let file: RestoredFile
     private let writer: FileContentWriter
-    /// How much is still to be written, and where the last byte that was written ends.
+    /// How much is still to be written, and the end of the last written byte.
     private let state: Monitor<(rest: UInt64, end: UInt64)>
 
     init(_ file: RestoredFile, _ writer: consuming FileContentWriter) {
@@ -247,7 +247,7 @@ final class SharedFile: Sendable {
     }
 }
 
-/// Writes a file's content where it belongs and leaves out runs of zeros, which become holes.
+/// Writes a file's content at its offsets and skips runs of zeros, which become holes.
 struct FileContentWriter: ~Copyable, Sendable {
     private let descriptor: FileDescriptor
     private let lackingPermissions: UInt16?
@@ -260,7 +260,7 @@ struct FileContentWriter: ~Copyable, Sendable {
 
     /// Writes `piece` at `offset`; pages of zeros are skipped, and so are zeros in parts of pages at its ends.
     ///
-    /// - Returns: Where the last byte that was written ends; 0 if there is none.
+    /// - Returns: The end of the last written byte; 0 if there is none.
     borrowing func write(_ piece: Span<UInt8>, at offset: UInt64) throws(SystemError) -> UInt64 {
         let page = ZeroPageCounter.pageSize
         var (start, index, end) = (0, 0, UInt64(0))
@@ -283,7 +283,7 @@ struct FileContentWriter: ~Copyable, Sendable {
         return end
     }
 
-    /// Gives the file its size, metadata and attributes; `end` is where the last byte that was written ends.
+    /// Gives the file its size, metadata and attributes; `end` is the end of the last written byte.
     borrowing func finish(_ entry: ArchiveEntry, end: UInt64) throws(SystemError) {
         if end < entry.contentSize { try descriptor.setSize(entry.contentSize) }
         try descriptor.setExtendedAttributes(entry.attributesBesideAccessLists)
@@ -292,14 +292,14 @@ struct FileContentWriter: ~Copyable, Sendable {
         try descriptor.setModificationTime(entry.modificationTime)
     }
 
-    /// Closes the file, and reports errors that some file systems report only then.
+    /// Closes the file, and reports the errors that some file systems report only then.
     consuming func close() throws(SystemError) { try descriptor.close() }
 
-    /// Reports what closing the file would, while others still share it.
+    /// Reports the errors that closing the file would, while others still share it.
     borrowing func flush() throws(SystemError) { try descriptor.duplicate().close() }
 }
 
-/// The permissions with which files can be made, so that they need no change afterwards, and their owner.
+/// The permissions that new files can have from the start, and their owner.
 struct NewFileMode: Sendable {
     /// The permission bits that new files don't get; `nil` if unknown.
     private let withheld: UInt16?
@@ -310,8 +310,8 @@ struct NewFileMode: Sendable {
     /// The permissions of new files are unknown.
     init() { (withheld, owner) = (nil, nil) }
 
-    /// Finds out which permissions a new file in `directory` ends up with: that depends on the
-    /// process's mask, the directory's default access list and the file system.
+    /// Finds out which permissions a new file in `directory` gets, which depends on the process's
+    /// umask, the directory's default access list and the file system.
     init(in directory: borrowing FileDescriptor, owner: FileOwner? = nil) {
         self.owner = owner
         do throws(SystemError) {

@@ -1,10 +1,10 @@
 internal import MigrationSystem
 
-/// Follows a symbolic link component by component through a restored tree, to see whether it leaves it.
+/// Follows a symbolic link component by component through a restored tree, to see whether it leads
+/// out.
 ///
-/// Every link of the tree is followed from where it is. A link on the way to another's end therefore
-/// needs to be followed only if `..` comes after it; the rest is checked when that link is followed
-/// itself.
+/// Every link of the tree is followed from its own path. So a link on another's route needs to be
+/// followed only if `..` comes after it; otherwise it is checked when it is followed itself.
 struct LinkWalk {
     /// Where a link leads.
     enum End {
@@ -12,20 +12,20 @@ struct LinkWalk {
         case inside
         /// Out of the tree.
         case outside
-        /// Up from something that is not a directory, so that a later file decides.
+        /// Up from something that is not a directory, so it depends on later entries.
         case undecided
     }
 
     /// The links that the system follows on the way to one file.
     private static let linkLimit = 40
 
-    /// The steps up after which no further directory is entered: going far up and down again, over
-    /// and over, would open the whole way from the root each time.
+    /// The limit of steps up: going far up and down again repeatedly would open all directories
+    /// from the root each time.
     private static let stepLimit = 128
 
-    /// The most directories that are entered, as many as one link can name.
+    /// The limit of entered directories, which is the number that one link can name.
     ///
-    /// Links in between cost an archive almost nothing, and could multiply that by forty.
+    /// Links in between take almost no space in an archive, and could multiply that by forty.
     private static let directoryLimit = 2_048
 
     private let cursor: DirectoryCursor<any RestoredDirectory>
@@ -34,7 +34,7 @@ struct LinkWalk {
     private var directoryCount = 0
     /// The components that are still to be followed, the next one last.
     private var rest: [ArraySlice<UInt8>] = []
-    /// How many of the rest are `..`.
+    /// How many of these are `..`.
     private var stepsUp = 0
 
     /// Begins at the directory of `cursor`, and moves the cursor along.
@@ -69,7 +69,7 @@ struct LinkWalk {
         return .inside
     }
 
-    /// Puts the components of `target` before the rest; returns `false` where it is absolute.
+    /// Puts the components of `target` before the rest; returns `false` if it is absolute.
     private mutating func add(_ target: [UInt8]) -> Bool {
         let slash = UInt8(ascii: "/")
         if target.first == slash { return false }

@@ -4,9 +4,9 @@ internal import MigrationSystem
 enum NameFolding {
     /// Names are the same only if their bytes are.
     case absent
-    /// A name is listed in the spelling that it was given first.
+    /// A name is listed in the spelling with which it was created.
     case keepingSpelling
-    /// A name may be listed in another spelling than the one it was given.
+    /// A name may be listed in another spelling than the one it was created with.
     case changingSpelling
 
     private static let name = "Migration-Probe-\u{E9}"
@@ -25,7 +25,7 @@ enum NameFolding {
                 continue
             }
             let folding = try folding(of: probe, number, in: directory)
-            // If it stayed, it would be part of the restored tree.
+            // Otherwise it would be part of the restored tree.
             try directory.descriptor.removeFile(probe)
             return folding
         }
@@ -48,7 +48,7 @@ enum NameFolding {
 }
 
 extension DirectoryListing {
-    /// Whether a name is listed in just this spelling.
+    /// Whether a name is listed in exactly this spelling.
     func contains(_ name: [UInt8]) -> Bool {
         (0..<count).contains { self[$0] == name }
     }

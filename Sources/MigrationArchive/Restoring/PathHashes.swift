@@ -1,6 +1,6 @@
 internal import MigrationSystem
 
-/// A set of paths by their hashes; a set of the paths themselves would have no bound.
+/// A set of paths by their hashes; a set of the paths themselves would be unbounded.
 struct PathHashes {
     private var hashes: Set<Int> = []
     /// The name of the set, for the end of an error message.
@@ -45,10 +45,10 @@ struct PathHashes {
     func contains(_ hash: Int) -> Bool { hashes.contains(hash) }
 }
 
-/// Numbers by hashes, in memory while they are few and in an unnamed file when they are many.
+/// Numbers by hashes, in memory while there are few, and in an unnamed file when there are many.
 ///
-/// Slots are in buckets, each read at once; a full bucket continues in the next one. Nothing is ever
-/// removed.
+/// Slots are in buckets, each read at once; a full bucket continues in the next one. Hashes are
+/// never removed.
 struct HashTable {
     private static let bucketSlots = 16
     private let makeFile: () throws(SystemError) -> FileDescriptor
@@ -93,7 +93,7 @@ struct HashTable {
         try file.descriptor.writeAll(bytes.span, at: UInt64(place.word) * 8)
     }
 
-    /// Finds the first word of the slot of `hash`, or of the free one that it would have.
+    /// Finds the first word of the slot of `hash`, or of the free slot that it would get.
     private func find(_ hash: UInt64) throws(SystemError) -> (word: Int, value: UInt64) {
         var index = Int(hash % UInt64(bucketCount))
         while true {
@@ -136,7 +136,7 @@ struct HashTable {
                 from: done,
                 count: bytes.count - done
             )
-            // Beyond the end of the file, slots were never written: they are zeros.
+            // Slots beyond the end of the file were never written, so they are zeros.
             if read == 0 { break }
             done += read
         }

@@ -1,6 +1,7 @@
 package import MigrationSystem
 
-/// Records kept for later, in memory while they are few and in an unnamed file when they are many.
+/// Records kept for later, in memory while there are few, and in an unnamed file when there are
+/// many.
 ///
 /// Records can be read in either direction.
 package final class RecordSpool {
@@ -11,7 +12,7 @@ package final class RecordSpool {
     private var fileSize: UInt64 = 0
     private var memory: [UInt8] = []
 
-    /// Makes an empty spool; `makeFile` is called when memory does not suffice.
+    /// Makes an empty spool; `makeFile` is called when it no longer fits into memory.
     package init(makeFile: @escaping () throws(SystemError) -> FileDescriptor) {
         self.makeFile = makeFile
     }
@@ -41,7 +42,7 @@ package final class RecordSpool {
         memory = []
     }
 
-    /// Forgets every record, and frees the file, which some file systems list while it is open.
+    /// Forgets every record, and closes the file, which some file systems list while it is open.
     func close() {
         (file, fileSize, memory) = (nil, 0, [])
     }

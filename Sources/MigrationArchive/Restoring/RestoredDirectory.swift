@@ -2,7 +2,7 @@ internal import MigrationSystem
 
 /// A directory in which entries are restored: on a disk, or in a ``TreeAccount``.
 ///
-/// Both behave alike, so that the extractor checks an archive's entries in the same way.
+/// Both behave the same, so that the extractor checks an archive's entries in the same way.
 protocol RestoredDirectory: AnyObject, Sendable {
     /// The status of the entry called `name`; a link is not followed.
     func status(of name: [UInt8]) throws(SystemError) -> FileStatus
@@ -28,10 +28,10 @@ protocol RestoredDirectory: AnyObject, Sendable {
         modificationTime: FileTime?
     ) throws(SystemError)
 
-    /// Reads where the symbolic link `name` leads.
+    /// Reads the target of the symbolic link `name`.
     func symbolicLinkTarget(_ name: [UInt8]) throws(SystemError) -> [UInt8]
 
-    /// Makes `name` another name of `target` in `directory`, which is of the same tree.
+    /// Makes `name` another name of `target` in `directory`, which is in the same tree.
     func makeHardLink(
         _ name: [UInt8],
         to target: [UInt8],

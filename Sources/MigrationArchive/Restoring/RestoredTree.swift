@@ -11,13 +11,13 @@ final class RestoredTree {
     private var known = KnownDirectories()
     /// How the file system compares names, once that is known.
     private var folding: NameFolding?
-    /// The directories that were made for their content, and whose own entries are still to come.
+    /// The directories that were made for their content, before their own entries.
     private var implied = PathHashes(of: "directories that come after what is in them")
     /// The deepest of them above the path, and its depth.
     private var lastImplied: (path: EntryPath, depth: Int)?
     /// The directories made so far, kept only if another name could lead to one of them.
     private var madeDirectories = PathHashes(of: "directories where names fold")
-    /// Marks the links that stand in for later ones; no archive can contain it.
+    /// Marks placeholders for later links; no archive can contain it.
     private let placeholderMark = [UInt8](utf8: "/\(UInt64.random(in: 0...UInt64.max))")
 
     /// The threads that make files, while there are any.
@@ -91,7 +91,7 @@ extension RestoredTree {
 
     /// The directory in which to make the file at `path`, and its name there; a missing directory is made.
     ///
-    /// On a disk that is the root and the whole path, so that a directory is opened only until it is known.
+    /// On a disk, these are the root and the whole path, so known directories aren't opened again.
     func place(
         ofFileAt path: EntryPath
     ) throws -> (directory: any RestoredDirectory, name: [UInt8]) {
@@ -110,7 +110,8 @@ extension RestoredTree {
         try findDirectory(path.components.dropLast(), above: path)
     }
 
-    /// Makes the directory that the entry at `path` belongs in, unless it is there; it isn't opened.
+    /// Makes the directory that the entry at `path` belongs in, unless it exists, without opening
+    /// it.
     private func makeParent(of path: EntryPath) throws {
         let components = path.components.dropLast()
         let directory = try findDirectory(components.dropLast(), above: path)
@@ -134,7 +135,8 @@ extension RestoredTree {
         }
     }
 
-    /// Opens the directory at `components`; it and those above it must have been made by these names.
+    /// Opens the directory at `components`; it and those above it must have been made under these
+    /// names.
     private func openMade(
         _ components: ArraySlice<ArraySlice<UInt8>>,
         above path: EntryPath
@@ -156,11 +158,11 @@ extension RestoredTree {
         try madeDirectories.insert(path)
     }
 
-    /// Records that the entry of a directory has come; returns whether the directory was already made
+    /// Records that a directory's entry was read; returns whether the directory was already made
     /// for its content.
     func takeImplied(_ path: EntryPath) -> Bool { implied.remove(path) }
 
-    /// Throws if the entry of a directory is missing, unless damage may have taken it.
+    /// Throws if the entry of a directory is missing, unless it may have been damaged.
     func checkDirectories() throws(ArchiveError) {
         guard !implied.isEmpty, !options.passesOverDamage else { return }
         let path = lastImplied.map { path, depth in
@@ -191,7 +193,7 @@ extension RestoredTree {
     ) throws {
         let (path, name) = (parents.path, parents.name(index))
         if writers?.mayStillMake(path.bytes[..<parents.components[index].endIndex]) == true {
-            // The error is the same whether the file is made before or not.
+            // The error is the same whether or not the file is already made.
             try settleFiles()
             try cursor.descend(to: name)
         }
@@ -265,7 +267,7 @@ extension RestoredTree {
         return observed
     }
 
-    /// Throws unless the entry that has `name` was given exactly this name.
+    /// Throws unless the entry with `name` was created with exactly this name.
     ///
     /// A file system that ignores case, for example, finds another entry by this name.
     func checkSpelling(of name: [UInt8], in directory: any RestoredDirectory) throws {
@@ -296,7 +298,7 @@ extension RestoredTree {
 
 // MARK: - Later entries that replace earlier ones
 
-/// In other programs' tar files a path may come more than once, and the last entry counts.
+/// In other programs' tar files a path may occur more than once, and the last entry counts.
 extension RestoredTree {
     /// Calls `body`, which makes the entry at `path`; in a lenient archive an earlier file or link of
     /// that name is removed first.
@@ -340,7 +342,8 @@ extension RestoredTree {
     /// Puts a placeholder where a link will be made later, so that other entries collide with it in
     /// the archive's order.
     ///
-    /// The placeholder is a link to a path beneath itself, which leads nowhere. No real link exists yet.
+    /// The placeholder is a link to a path below itself, which leads nowhere. No real link exists
+    /// yet.
     func makePlaceholder(at path: EntryPath, in directory: any RestoredDirectory) throws {
         let name = [UInt8](path.lastComponent)
         try replacing(path, in: directory) {
@@ -376,12 +379,12 @@ extension RestoredTree {
 
 // MARK: - Directories above a path
 
-/// The directories above a path, which are made for what is in them.
+/// The directories above a path, which are made for their content.
 private struct ImpliedDirectories {
     let path: EntryPath
     let components: ArraySlice<ArraySlice<UInt8>>
     let hashes: [Int]
-    /// The first of them that is selected, itself or by one above it.
+    /// The first of them that is selected, directly or through one above it.
     let firstIncluded: Int
 
     init(
@@ -400,10 +403,10 @@ private struct ImpliedDirectories {
 
 /// The directories in which files were made most recently, by the hashes of their paths.
 private struct KnownDirectories {
-    /// Few enough to take almost no memory; a directory that was replaced here is looked up again.
+    /// Takes almost no memory; a directory that was evicted is looked up again.
     private var hashes = [Int](repeating: 0, count: 1 << 14)
 
-    /// Adds the directory at `path`; returns whether it was not there.
+    /// Adds the directory at `path`; returns whether it is new.
     mutating func insert(_ path: ArraySlice<UInt8>) -> Bool {
         let hash = EntryPath.hash(of: path)
         let place = hash & (hashes.count - 1)
@@ -414,7 +417,7 @@ private struct KnownDirectories {
 
 /// The most recently opened directories: the entries of a window alternate between them.
 private struct RecentDirectories {
-    /// Each is an open file.
+    /// Each uses an open file.
     private static let limit = 64
 
     private var directories: [(path: ArraySlice<UInt8>, directory: any RestoredDirectory)] = []

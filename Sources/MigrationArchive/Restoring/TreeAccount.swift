@@ -1,8 +1,8 @@
 internal import MigrationSystem
 
-/// A tree that exists only as an account: the entries that a disk would hold, with no content.
+/// A virtual tree: the entries that a disk would hold, without content.
 ///
-/// Names are kept as hashes that can't be foreseen. Beyond a few hundred thousand of them the
+/// Names are kept as unpredictable hashes. If there are more than a few hundred thousand, the
 /// account moves to an unnamed file, so that memory does not depend on the archive.
 ///
 /// Safe because one thread at a time has the tree.
@@ -11,7 +11,7 @@ final class TreeAccount: @unchecked Sendable {
         case removed = 1, file, linkedFile, directory, symbolicLink, linkedSymbolicLink
     }
 
-    /// The record of a name: its kind, and a file's size or the place of a link's target.
+    /// The record of a name: its kind, and a file's size or the offset of a link's target.
     fileprivate struct Record {
         var kind: Kind
         var number: UInt64
@@ -34,13 +34,13 @@ final class TreeAccount: @unchecked Sendable {
     private var table: HashTable
     private let targets: RecordSpool
 
-    /// Makes an empty tree; `makeFile` is called once memory does not suffice.
+    /// Makes an empty tree; `makeFile` is called once it no longer fits into memory.
     init(makeFile: @escaping () throws(SystemError) -> FileDescriptor) {
         table = HashTable(makeFile: makeFile)
         targets = RecordSpool(makeFile: makeFile)
     }
 
-    /// The tree's root, which holds nothing yet.
+    /// The tree's root.
     var root: any RestoredDirectory { AccountedDirectory(of: self, key: 0) }
 
     fileprivate func record(_ key: UInt64) throws(SystemError) -> Record? {

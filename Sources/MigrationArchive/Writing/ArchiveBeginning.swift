@@ -2,8 +2,9 @@ package import MigrationSystem
 
 /// The beginning of a truncated archive, up to where it is proved intact.
 ///
-/// An export that resumes from it hashes all pieces again, and compresses and writes only those that differ or
-/// are missing. A piece counts only if all its frames are there, and its content matches zstd's own checksum.
+/// An export that resumes from it hashes all pieces again, and compresses and writes only those
+/// that differ or are missing. A piece counts only if all its frames are present, and its content
+/// matches zstd's own checksum.
 package struct ArchiveBeginning: Sendable {
     /// One proved piece.
     struct Piece: Equatable, Sendable {
@@ -11,10 +12,10 @@ package struct ArchiveBeginning: Sendable {
         let listing: ArchiveIndex.Frame
         let digest: [UInt8]
         /// The hash of the marks and the table of large files after the frame.
-        let trailerDigest: [UInt8]
+        let extraFramesDigest: [UInt8]
     }
 
-    /// The size of the frame that the archive begins with; 0 if not even that is whole.
+    /// The size of the archive's first frame; 0 if not even that is complete.
     package let headerSize: Int
 
     /// The pieces that follow it without a gap.
@@ -32,7 +33,7 @@ package struct ArchiveBeginning: Sendable {
         return end == offset
     }
 
-    /// Whether the file in `descriptor` is an archive of this project that has no end.
+    /// Whether the file in `descriptor` is an archive of this project without its end.
     package static func isCut(
         _ descriptor: consuming FileDescriptor,
         _ operation: MigrationOperation
@@ -49,17 +50,18 @@ package struct ArchiveBeginning: Sendable {
         }
     }
 
-    /// The pieces that an archive may keep that begins with `frame`: all of them if the file's first frame has
-    /// the same size, whatever it holds.
+    /// The pieces that an archive with the header `frame` may keep: all of them if the file's first
+    /// frame has the same size, whatever it holds.
     func pieces(behind frame: HeaderFrame) -> [Piece] {
         headerSize == frame.bytes.count ? pieces : []
     }
 
-    /// Reads the file in `descriptor` from its start, up to where it stops being the beginning of an archive.
+    /// Reads the file in `descriptor` from its start, for as long as it is the beginning of an
+    /// archive.
     ///
-    /// - Throws: ``ArchiveError`` of code `keyMissing` where it is encrypted, of code `notAnArchive` where it is
-    ///   something else, of code `unsupported` where another version wrote it, and of code `inputFailed`;
-    ///   `CancellationError`.
+    /// - Throws: ``ArchiveError`` of code `keyMissing` if it is encrypted, of code `notAnArchive`
+    ///   if it is something else, of code `unsupported` if another version wrote it, and of code
+    ///   `inputFailed`; `CancellationError`.
     package init(
         proving descriptor: consuming FileDescriptor,
         on operation: MigrationOperation
@@ -101,12 +103,12 @@ package struct ArchiveBeginning: Sendable {
             try operation.check()
             let compressedSize = UInt32(sealed.count)
             let end = try FrameWalk.end(of: sealed, contentSize: size)
-            let trailer = [UInt8](sealed.bytes[end..<sealed.count])
+            let extraFrames = [UInt8](sealed.bytes[end..<sealed.count])
             let digest = try decompressor.open(sealed, into: content, contentSize: size)
             let piece = Piece(
                 listing: ArchiveIndex.Frame(compressedSize: compressedSize, size: UInt32(size)),
                 digest: digest,
-                trailerDigest: SHA256Digest.hash(of: trailer)
+                extraFramesDigest: SHA256Digest.hash(of: extraFrames)
             )
             pieces.append(piece)
         }
@@ -131,9 +133,9 @@ extension ArchiveBeginning {
 
     /// The sizes and hashes, for the other end of a transfer, which has the container.
     ///
-    /// The size of the header's frame and the number of pieces come first. For each piece follow the size of its
-    /// frame with those after it, the size of its content, the hash of its content, and that of the frames after
-    /// it. Numbers are little-endian, of 4 bytes each.
+    /// The size of the header's frame and the number of pieces come first. For each piece follow
+    /// the total size of its frame and those after it, the size of its content, the hash of its
+    /// content, and the hash of the frames after it. Numbers are little-endian, of 4 bytes each.
     package var encoded: [UInt8] {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(8 + pieces.count * Self.encodedPieceSize)
@@ -142,14 +144,14 @@ extension ArchiveBeginning {
         for piece in pieces {
             bytes.appendLittleEndian(piece.listing.compressedSize)
             bytes.appendLittleEndian(piece.listing.size)
-            bytes += piece.digest + piece.trailerDigest
+            bytes += piece.digest + piece.extraFramesDigest
         }
         return bytes
     }
 
     /// Reads what ``encoded`` gives.
     ///
-    /// - Parameter read: Returns the next bytes, as many as it is asked for.
+    /// - Parameter read: Returns the next bytes, exactly as many as requested.
     /// - Throws: ``ArchiveError`` of code `damaged` if no archive can begin like that, and the errors of `read`.
     package init(reading read: (Int) throws -> [UInt8]) throws {
         let head = try read(8)
@@ -166,7 +168,7 @@ extension ArchiveBeginning {
                     size: bytes.littleEndian(at: 4)
                 ),
                 digest: [UInt8](bytes[8..<8 + SHA256Digest.size]),
-                trailerDigest: [UInt8](bytes[(8 + SHA256Digest.size)...])
+                extraFramesDigest: [UInt8](bytes[(8 + SHA256Digest.size)...])
             )
             pieces.append(piece)
         }

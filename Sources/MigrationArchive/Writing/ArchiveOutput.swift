@@ -1,7 +1,7 @@
 package import MigrationSystem
 
-/// The output of an archive's bytes, encrypted or not: a file, a pipe whose reader may be slow or gone, or
-/// a peer that has the beginning of the archive.
+/// The output of an archive's bytes, encrypted or not: a file, a pipe whose reader may be slow or
+/// closed, or a peer that has the beginning of the archive.
 ///
 /// Safe because one thread at a time writes.
 package final class ArchiveOutput: @unchecked Sendable {
@@ -36,7 +36,7 @@ package final class ArchiveOutput: @unchecked Sendable {
         self.operation = operation
     }
 
-    /// Begins an archive, which is encrypted if it is to be.
+    /// Begins an archive, encrypted if requested.
     func begin() throws {
         guard let encryption else { return }
         let target = target
@@ -69,13 +69,14 @@ package final class ArchiveOutput: @unchecked Sendable {
         return target.count
     }
 
-    /// Ends the work without an archive.
+    /// Abandons the archive.
     func abandon() {
         sealing?.abandon()
         sealing = nil
     }
 
-    /// Closes the file or pipe, so that a pipe's reader sees the end; nothing may be written after it.
+    /// Closes the file or pipe, so that a pipe's reader sees the end; nothing may be written
+    /// afterwards.
     package func close() { target.close() }
 }
 

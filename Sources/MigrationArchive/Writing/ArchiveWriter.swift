@@ -1,7 +1,8 @@
 public import Foundation
 package import MigrationSystem
 
-/// Writes an archive entry by entry: a header, entries with their content, and the hashes that prove it whole.
+/// Writes an archive entry by entry: a header, entries with their content, and the hashes that
+/// prove it complete.
 ///
 /// Use it to archive data that is not in a container; to archive a container, use `MigrationHost`.
 ///
@@ -17,9 +18,9 @@ package import MigrationSystem
 /// store them in another order; a reader gets each entry once.
 ///
 /// Calls block while the archive is written, and throw `CancellationError` once the calling task is
-/// cancelled. Memory depends on the number of threads only. After an error that a check of an entry did
-/// not throw, the writer can't be used any more; if it is released before ``finish()``, nothing is left
-/// of a file.
+/// cancelled. Memory depends only on the number of threads. After an error other than from the
+/// check of an entry, the writer can't be used any more. If it is released before ``finish()``, a
+/// file is removed.
 public final class ArchiveWriter {
     /// How an archive is written.
     public struct Options: Sendable {
@@ -29,22 +30,22 @@ public final class ArchiveWriter {
         /// The number of threads that compress, from 1 to 64; `nil` for one per processor.
         public var threadCount: Int?
 
-        /// Who can decrypt the archive; `nil` for an archive that is not encrypted.
+        /// Who can decrypt the archive; `nil` for an unencrypted archive.
         public var encryption: ArchiveEncryption?
 
-        /// Whether a file that exists is replaced once the archive is complete.
+        /// Whether an existing file is replaced once the archive is complete.
         public var replacesExisting = false
 
         /// Makes the default options.
         public init() {}
     }
 
-    /// Facts about an archive that was finished.
+    /// Facts about a finished archive.
     public struct Summary: Sendable {
         /// How much the archive holds.
         public let totals: ArchiveTotals
 
-        /// The hash that stands for the archive.
+        /// The hash that identifies the archive.
         public let fingerprint: Fingerprint
 
         /// The size of the archive in bytes.
@@ -53,26 +54,27 @@ public final class ArchiveWriter {
         /// The bytes of the tar stream.
         package let streamBytes: UInt64
 
-        /// The bytes of an earlier archive's beginning that stayed where they were.
+        /// The bytes of an earlier archive's beginning that were kept.
         package let keptBytes: UInt64
 
-        /// The bytes of the compressed stream; a piece that compression doesn't make smaller counts as it is.
+        /// The bytes of the compressed stream; a piece that compression doesn't make smaller counts
+        /// uncompressed.
         package let compressedStreamBytes: UInt64
     }
 
-    /// The most bytes of headers and content that an archive holds.
+    /// The maximum size of headers and content in an archive.
     package static let longestStream = ArchiveIndex.longestStream
 
     private static let zeroBlock = [UInt8](repeating: 0, count: TarFormat.blockSize)
 
     private let frames: FrameCompression
-    /// Gets the archive's bytes; `nil` where only the fingerprint is wanted.
+    /// Receives the archive's bytes; `nil` if only the fingerprint is needed.
     private let output: ArchiveOutput?
     private let header: HeaderFrame
     /// The extra metadata that the archive holds.
     private let extra: ExtraMetadata
     private let operation: MigrationOperation
-    /// The file that gets its name when the archive is finished, if this writer made it.
+    /// The file, if this writer made it; it gets its name when the archive is finished.
     private var file: PendingFile?
     /// Checks the entries of a client; this project's own operations check their entries themselves.
     private var order: EntryOrder?
@@ -94,10 +96,10 @@ public final class ArchiveWriter {
     /// The content laid out so far, and how much of it was reported as progress.
     private var (contentBytes, notedBytes) = (UInt64(0), UInt64(0))
 
-    /// Gets the bytes of further content of windows, on the thread that appends them.
+    /// Receives the number of additional content bytes of windows, on the thread that appends them.
     package var progressHandler: ((Int) -> Void)?
 
-    /// Gets each entry once its headers are written, on the thread that writes them.
+    /// Receives each entry once its headers are written, on the thread that writes them.
     package var entryHandler: (@Sendable (ArchiveEntry) -> Void)? {
         get { frames.entryHandler }
         set { frames.entryHandler = newValue }
@@ -166,14 +168,14 @@ extension ArchiveWriter: Sendable {}
 extension ArchiveWriter {
     /// Begins an archive in a new file, readable by its owner alone.
     ///
-    /// The file appears under its name when ``finish()`` returns, and never incomplete.
+    /// The file appears under its name when ``finish()`` returns, never incomplete.
     ///
     /// - Parameters:
     ///   - url: The file.
     ///   - header: The description of the data, which the archive begins with.
     ///   - options: How the archive is written.
-    /// - Throws: ``ArchiveError`` of code `outputFailed` if the file can't be made or exists and is not
-    ///   to be replaced, and of code `keyInvalid` if the encryption can't be used.
+    /// - Throws: ``ArchiveError`` of code `outputFailed` if the file can't be made, or exists and
+    ///   must not be replaced, and of code `keyInvalid` if the encryption can't be used.
     public convenience init(
         creating url: URL,
         header: ArchiveHeader,
@@ -268,8 +270,9 @@ extension ArchiveWriter {
 extension ArchiveWriter {
     /// Appends an entry that has no content: a directory, a link or an empty file.
     ///
-    /// The target of a hard link must be an earlier file; that is checked when the archive is restored.
-    /// The link has the time of its file, and in the archive only the whole seconds of its own.
+    /// The target of a hard link must be an earlier file; that is checked when the archive is
+    /// restored. The link has the time of its file; the archive holds only the whole seconds of its
+    /// own time.
     ///
     /// - Parameter entry: The entry, whose size is 0 if it is a file.
     /// - Throws: ``ArchiveError`` of code `unrepresentable` if no archive can hold the entry or it is not
@@ -298,11 +301,11 @@ extension ArchiveWriter {
         }
     }
 
-    /// Appends the file, directory or symbolic link at `url`, with its permissions, time and `user.*`
-    /// attributes, and what else the header says that the archive holds.
+    /// Appends the file, directory or symbolic link at `url`, with its permissions, time and
+    /// `user.*` attributes, and the extra metadata that the header names.
     ///
-    /// Nothing below a directory is appended. A link is not followed. A second name of a file becomes
-    /// a file of its own.
+    /// The content of a directory is not appended. A link is not followed. A second name of a file
+    /// becomes a separate file.
     ///
     /// - Parameters:
     ///   - url: The file, directory or link.
@@ -381,7 +384,7 @@ extension ArchiveWriter {
     ///
     /// - Parameters:
     ///   - entry: The file's entry, which names the size of the content.
-    ///   - next: Returns the next bytes, at most as many as it is given, and at least one.
+    ///   - next: Returns the next bytes: at least one, and at most the given number.
     /// - Throws: What `next` throws; ``ArchiveError`` of code `sourceChanged` if it returns none.
     package func append(
         _ entry: ArchiveEntry,
@@ -400,7 +403,7 @@ extension ArchiveWriter {
         }
     }
 
-    /// Appends a file; `fill` puts some of the next bytes into the chunk, at most as many as it is given.
+    /// Appends a file; `fill` puts some of the next bytes into the chunk, at most the given number.
     private func append(
         _ entry: ArchiveEntry,
         _ place: WindowPlace,
@@ -464,8 +467,8 @@ extension ArchiveWriter {
         noteProgress()
     }
 
-    /// Reads all unread content so far, and from now on looks at attributes first: that content may be gone
-    /// when a later window is laid out.
+    /// Reads all unread content so far, and from now on reads attributes first, because content may
+    /// be gone when a later window is laid out.
     package func readBeforeLayout() throws {
         guard !asksForAttributes else { return }
         try settle()
@@ -479,8 +482,8 @@ extension ArchiveWriter {
         try entries.checkDirectories()
     }
 
-    /// Runs `body`, and repairs a piece that turns out to be laid out wrongly: entries are assumed to have no
-    /// attributes, because looking at attributes takes an open file.
+    /// Runs `body`, and lays out a piece again if it was wrong: entries are assumed to have no
+    /// attributes, because reading attributes takes an open file.
     private func layingOutAgain(_ body: () throws -> Void) throws {
         do {
             try body()
@@ -497,7 +500,7 @@ extension ArchiveWriter {
         beginChunk()
         var (laid, first, skipped) = (LaidWindow?.some(start.window), start.index, start.skipped)
         while let window = laid {
-            // The part in the previous piece was looked at with that piece.
+            // The part in the previous piece was checked with that piece.
             let unknown = skipped == 0 ? first : first + 1
             window.window = try window.window.readingAttributes(from: unknown)
             try layOut(window, from: first, skipping: skipped)
@@ -522,7 +525,7 @@ extension ArchiveWriter {
         let window = laid.window
         let entry = window.entry(at: index)
         try encodeHeader(of: entry)
-        // Taken out meanwhile: no span of a property outlives the access to it.
+        // Moved out meanwhile, because a property's span can't outlive the access to it.
         var headers: [UInt8] = []
         swap(&headers, &scratch)
         defer { swap(&headers, &scratch) }
@@ -596,7 +599,7 @@ extension ArchiveWriter {
     ///
     /// - Returns: Facts about the archive.
     /// - Throws: The error of an entry that could not be written; ``ArchiveError`` of codes
-    ///   `outputFailed` and `outOfSpace`; `CancellationError`. No archive is left then.
+    ///   `outputFailed` and `outOfSpace`; `CancellationError`. Then no archive is left.
     public func finish() throws -> Summary {
         precondition(!isFinished, "the archive is finished")
         do {
@@ -695,7 +698,7 @@ extension ArchiveWriter {
     }
 
     private func appendScratch() throws {
-        // Taken out meanwhile: no span of a property outlives the access to it.
+        // Moved out meanwhile, because a property's span can't outlive the access to it.
         var bytes: [UInt8] = []
         swap(&bytes, &scratch)
         try append(bytes.span)
@@ -719,7 +722,7 @@ extension ArchiveWriter {
     }
 
     private func nextChunk() throws {
-        // Once it is submitted, the chunk is another thread's, and may be used for another frame.
+        // Once submitted, the chunk belongs to another thread, and may be used for another frame.
         try frames.submit(chunk, entries)
         submittedCount += 1
         beginChunk()

@@ -3,7 +3,7 @@ internal import MigrationSystem
 /// Remembers the paths in an archive, so that each is written once and has its directories.
 ///
 /// It keeps only a hash of each path, because an export may have millions. With a million paths,
-/// the chance is one in 30 million that two of them collide and one is refused.
+/// the probability of a collision, which refuses one, is one in 30 million.
 package struct ArchivedPaths {
     /// Whether a directory is archived under a path, by the path's hash.
     private var isDirectory: [Int: Bool] = [:]
@@ -14,11 +14,11 @@ package struct ArchivedPaths {
 
     /// Adds the path of an entry that is about to be written, and its missing directories.
     ///
-    /// - Returns: The lengths in bytes of the paths of the directories on the way to `path` that
-    ///   have no entry yet, from the root down. All paths above a deep one would take much more
-    ///   memory than the path itself.
-    /// - Throws: `ArchiveError` of code `entryExists` if `path` is taken, or if a file is in its
-    ///   way; then nothing is added.
+    /// - Returns: The lengths in bytes of the paths of the directories above `path` that have no
+    ///   entry yet, from the root down. The paths themselves could take much more memory than
+    ///   `path`.
+    /// - Throws: `ArchiveError` of code `entryExists` if `path` exists, or if a file is above it;
+    ///   then nothing is added.
     package mutating func insert(
         _ path: EntryPath,
         isDirectory isOfDirectory: Bool
@@ -57,9 +57,9 @@ package struct ArchivedPaths {
 }
 
 extension EntryPath {
-    /// The path in an archive that an extension means by `name`: without empty components and `.`.
+    /// The path in an archive for an extension's `name`: without empty components and `.`.
     ///
-    /// A path that can't be archived for another reason keeps that reason.
+    /// A path that is invalid for another reason stays invalid.
     package init(meantBy name: [UInt8]) {
         let slash = UInt8(ascii: "/")
         let path = EntryPath(bytes: name)

@@ -1,10 +1,10 @@
 internal import MigrationSystem
 
-/// Checks that entries are appended in the order of a tree: each after its directory, each path once.
+/// Checks that entries are appended in tree order: each after its directory, each path once.
 ///
-/// Directories are held back until everything in them has come, because programs that restore an
-/// entry in a directory change its time. Only those above the last entry are held, so the memory
-/// doesn't grow with the number of entries.
+/// Directories are held back until everything in them was appended, because restoring an entry in a
+/// directory changes its time. Only those above the last entry are held, so the memory doesn't grow
+/// with the number of entries.
 struct EntryOrder {
     private var last: EntryPath?
     private var directories: [ArchiveEntry] = []

@@ -8,7 +8,7 @@ package protocol EntryWindow: AnyObject, Sendable {
     /// The number of entries.
     var count: Int { get }
 
-    /// The entry at `index` as it lies in the window.
+    /// The entry at `index` in the window's order.
     func entry(at index: Int) -> ArchiveEntry
 
     /// Whether something remains to be read for the entry at `index`.
@@ -16,12 +16,12 @@ package protocol EntryWindow: AnyObject, Sendable {
 
     /// Reads a part of the entry at `index` into `bytes`.
     ///
-    /// If the entry's headers are in the same piece, and the window doesn't know its attributes, it looks at
-    /// those too.
+    /// If the entry's headers are in the same piece, and the window doesn't know its attributes, it
+    /// reads those too.
     ///
     /// - Returns: The attributes that the archive doesn't hold.
-    /// - Throws: ``UnexpectedAttributes`` where the archive holds some, which the headers then lack; errors of
-    ///   reading.
+    /// - Throws: ``UnexpectedAttributes`` if there are attributes that the archive should hold,
+    ///   which the headers then lack; errors of reading.
     func read(
         _ part: ContentPart,
         ofEntryAt index: Int,
@@ -44,11 +44,12 @@ package struct UnexpectedAttributes: Error {
     package init() {}
 }
 
-/// A part of a file's content, with its place in a buffer; empty where there is only something to look at.
+/// A part of a file's content, with its range in a buffer; empty if the file only has to be
+/// checked.
 package struct ContentPart: Sendable {
     /// Where it begins in the file.
     package let offset: UInt64
-    /// Where it lies in the buffer.
+    /// Its range in the buffer.
     package let place: Range<Int>
     /// Whether the entry's headers begin before it in the same piece.
     package let isFirst: Bool
@@ -87,7 +88,7 @@ struct PieceEntries {
     /// The bytes of content without whole pages of zeros.
     private(set) var dataBytes: UInt64 = 0
 
-    /// How many of those that begin in it were checked again if they are directories.
+    /// How many of the entries that begin in it were rechecked, if they are directories.
     private var checkedCount = 0
 
     /// Where to lay out entries again if one of them has unexpected attributes.
@@ -122,7 +123,8 @@ struct PieceEntries {
 
     /// Reads the parts into `bytes`.
     ///
-    /// - Throws: ``LayoutChange`` where an entry has unexpected attributes; errors of reading; `CancellationError`.
+    /// - Throws: ``LayoutChange`` if an entry has unexpected attributes; errors of reading;
+    ///   `CancellationError`.
     mutating func read(into bytes: inout [UInt8], _ operation: MigrationOperation) throws {
         for part in parts {
             try operation.check()
@@ -194,7 +196,7 @@ struct LayoutPlace {
     let index: Int
     /// The number of the piece.
     let piece: Int
-    /// How much of the entry's headers and content lies in the pieces before.
+    /// How much of the entry's headers and content is in earlier pieces.
     let skipped: UInt64
     /// The content of all entries before the piece.
     let contentBytes: UInt64

@@ -2,10 +2,10 @@ internal import MigrationSystem
 
 /// Reads, hashes and compresses pieces on the threads of an operation and writes the frames in the pieces' order.
 ///
-/// The hashes depend on the pieces alone. Without an output the pieces are hashed only. If the output holds
-/// the beginning of an archive, its frames stay as long as they match the pieces.
+/// The hashes depend only on the pieces. Without an output the pieces are only hashed. If the
+/// output holds the beginning of an archive, its frames are kept as long as they match the pieces.
 final class FrameCompression {
-    /// The most windows of a piece, for paths of the usual length.
+    /// The maximum number of windows in a piece, for paths of the usual length.
     private static let usualWindows = 3
 
     private let buffers: FrameBufferPool
@@ -67,13 +67,14 @@ final class FrameCompression {
     /// The bytes of the tar stream that were written.
     var streamBytes: UInt64 { frames.streamBytes }
 
-    /// The bytes of the tar stream after compression; a piece that compression doesn't make smaller counts as it is.
+    /// The bytes of the tar stream after compression; a piece that compression doesn't make smaller
+    /// counts uncompressed.
     var compressedStreamBytes: UInt64 { frames.compressedStreamBytes }
 
-    /// The bytes of frames that stayed where they were.
+    /// The bytes of frames that were kept.
     var keptBytes: UInt64 { frames.keptBytes }
 
-    /// Gets each entry once its headers are written, on the thread that writes them.
+    /// Receives each entry once its headers are written, on the thread that writes them.
     var entryHandler: (@Sendable (ArchiveEntry) -> Void)? {
         get { frames.entryHandler }
         set { frames.entryHandler = newValue }
@@ -86,7 +87,7 @@ final class FrameCompression {
         return chunk
     }
 
-    /// Hands over a full chunk, or the last one; waits while too many are under way.
+    /// Submits a full chunk, or the last one; waits while too many are under way.
     ///
     /// - Throws: The first error in the order of the pieces, which may be a ``LayoutChange``.
     func submit(_ chunk: FrameBuffer, _ entries: PieceEntries, isLast: Bool = false) throws {
@@ -97,7 +98,7 @@ final class FrameCompression {
             WrittenPiece(number: submitted, chunk: chunk, entries: entries, isLast: isLast)
         )
         submitted += 1
-        // That many windows must be full of long paths, which take as much memory as the piece.
+        // So many windows must be full of long paths, which take as much memory as the piece.
         if entries.windows.count > Self.usualWindows { try step.settle() }
     }
 
@@ -146,7 +147,7 @@ private struct CompressedFrame: Sendable {
         case stored(StoredFrame)
         /// There is nothing to write.
         case hashed
-        /// It is already in the output, with the frames that follow it, if all earlier ones are.
+        /// It and the frames that follow it are already in the output, if all earlier ones are too.
         case kept(ArchiveBeginning.Piece)
     }
 
@@ -171,7 +172,7 @@ private struct CompressedFrame: Sendable {
         self.init(piece, digest: digest, piece.chunk, .kept(kept))
     }
 
-    /// Makes a frame of `piece`, whose chunk goes back to `buffers` where the frame doesn't need it.
+    /// Makes a frame of `piece`, and returns its chunk to `buffers` if the frame doesn't need it.
     init(
         of piece: WrittenPiece,
         _ compression: Compression,
@@ -221,8 +222,8 @@ private struct CompressedFrame: Sendable {
 
 /// Writes frames and lists them, and the entries in them.
 ///
-/// Safe because the step calls it on one thread at a time, and its owner before the first frame and after the last
-/// one; whether something has differed is the only thing that other threads ask, under a lock.
+/// Safe because the step calls it on one thread at a time, and its owner before the first frame and
+/// after the last one. Other threads only ask, under a lock, whether something has differed.
 private final class FrameWriter: @unchecked Sendable {
     private let output: ArchiveOutput?
     private let compression: Compression
@@ -259,16 +260,16 @@ private final class FrameWriter: @unchecked Sendable {
     func write(_ frame: CompressedFrame) throws {
         let entries = frame.piece.entries
         try entries.end()
-        let trailer = frame.marks.encoded + takeTable(of: frame)
+        let extraFrames = frame.marks.encoded + takeTable(of: frame)
         if let kept = frame.kept, !hasDiffered,
-            SHA256Digest.hash(of: trailer) == kept.trailerDigest
+            SHA256Digest.hash(of: extraFrames) == kept.extraFramesDigest
         {
             end += UInt64(kept.listing.compressedSize)
             keptBytes += UInt64(kept.listing.compressedSize)
             list(frame, compressedSize: kept.listing.compressedSize)
         } else {
             try stopKeeping()
-            try put(frame, trailer)
+            try put(frame, extraFrames)
         }
         guard let entryHandler else { return }
         for entry in entries.begun {
@@ -304,20 +305,21 @@ private final class FrameWriter: @unchecked Sendable {
         try output?.goOn(at: end)
     }
 
-    private func put(_ frame: CompressedFrame, _ trailer: [UInt8]) throws {
+    private func put(_ frame: CompressedFrame, _ extraFrames: [UInt8]) throws {
         guard let output else { return list(frame, compressedSize: 0) }
         guard frame.kept == nil else {
-            // A frame before it differs, which was not known yet when another thread looked at it.
+            // An earlier frame differs, which was not known yet when another thread checked this
+            // one.
             var compressor = try FrameCompressor.make(level: compression.level)
             let piece = frame.piece
             return try put(
                 CompressedFrame(of: piece, compression, with: &compressor, buffers),
-                trailer
+                extraFrames
             )
         }
         try frame.write(to: output)
-        try output.write(trailer.span)
-        list(frame, compressedSize: UInt32(frame.frameSize + trailer.count))
+        try output.write(extraFrames.span)
+        list(frame, compressedSize: UInt32(frame.frameSize + extraFrames.count))
     }
 
     private func list(_ frame: CompressedFrame, compressedSize: UInt32) {

@@ -11,26 +11,28 @@ struct FrameCompressor: ~Copyable {
     /// The highest level whose tables fit into the promised memory unchanged.
     private static let lastLevelWithSmallTables = 5
 
-    /// Whether the tables of `level` take little memory.
+    /// Whether the tables of `level` use little memory.
     static func hasSmallTables(_ level: Int) -> Bool { level <= lastLevelWithSmallTables }
 
-    /// The size of the tables of higher levels as a power of two; measured, larger ones save less
-    /// than 1 % of frames of this size and take four times the memory.
+    /// The size of the tables of higher levels as a power of two; larger ones were measured to save
+    /// less than 1 % of frames of this size and take four times the memory.
     private static let largestTableLog: CInt = 19
 
     /// The level whose tables depend on the content.
     private static let variedLevel = 3
 
-    /// A chunk in which that many entries begin consists of small files, for which smaller tables suffice.
+    /// If this many entries begin in a chunk, it consists of small files, for which smaller tables
+    /// suffice.
     ///
-    /// Measured, compressing takes 12 to 16 % less time then, and frames are at most 1.8 % larger.
+    /// Compressing was measured to take 12 to 16 % less time then, and frames are at most 1.8 %
+    /// larger.
     private static let manyEntries = 8
 
-    /// The sizes of smaller tables as powers of two: of the one for long matches, and of the one for short matches,
-    /// which gains most where it lies in a processor's first caches.
+    /// The sizes of smaller tables as powers of two: for long matches, and for short matches, whose
+    /// table is fastest if it fits into the first caches.
     private static let (smallHashLog, smallChainLog) = (CInt(16), CInt(14))
 
-    /// A match may reach back over the whole chunk; measured, that costs no time at this level.
+    /// A match may reach back over the whole chunk; measurements show no cost at this level.
     private static let variedWindowLog = CInt(FrameFormat.chunkSize.trailingZeroBitCount)
 
     /// Makes a compressor for `level`, which zstd clamps to the levels that it knows.
@@ -97,7 +99,7 @@ extension FrameCompressor {
 
     /// Whether samples of `input` show that compressing it would save almost nothing.
     ///
-    /// Every sample must be dense by itself, so that a chunk with a compressible part is compressed.
+    /// Every sample must be incompressible, so that a chunk with a compressible part is compressed.
     mutating func isIncompressible(_ input: FrameBuffer) -> Bool {
         let stride = input.count / Self.sampleCount
         guard stride >= Self.sampleSize else { return false }
