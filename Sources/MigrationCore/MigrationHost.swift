@@ -21,7 +21,7 @@ public struct MigrationHost: Sendable {
     /// The version of this library.
     public static let version = "0.1.0"
 
-    /// The day of the version, as manual pages name it.
+    /// The release date of the version, for manual pages.
     package static let releaseDate = "November 23, 2026"
 
     /// The environment variable that names the container to an app's process.
@@ -29,12 +29,11 @@ public struct MigrationHost: Sendable {
 
     package static let creator = "migrate \(version)"
 
-    /// How long an operation waits for a container that another process uses; by default not at
-    /// all.
+    /// How long an operation waits for a container that another process uses; by default it
+    /// doesn't.
     ///
-    /// Time during which the machine sleeps does not count. If the container is still in use after
-    /// that, the operation throws a ``MigrationError`` of code `containerBusy`, which names the
-    /// process.
+    /// Time while the machine sleeps does not count. If the container is still in use after that,
+    /// the operation throws a ``MigrationError`` of code `containerBusy`, which names the process.
     public var waitLimit = Duration.zero
 
     /// Called once if an operation has to wait, with the error that names the reason.
@@ -62,7 +61,7 @@ public struct MigrationHost: Sendable {
 extension MigrationHost {
     /// Exports a container into an archive.
     ///
-    /// A failed export leaves nothing behind, and an archive that existed stays as it was.
+    /// A failed export leaves nothing behind, and an existing archive stays as it was.
     ///
     /// - Parameters:
     ///   - container: The container, which nobody else may be using.
@@ -89,9 +88,10 @@ extension MigrationHost {
         )
     }
 
-    /// Computes the fingerprint that an archive of a container would have, and writes none.
+    /// Computes the fingerprint that an archive of a container would have, without writing one.
     ///
-    /// Use it to compare a container with an archive that exists. Everything that an export reads is read.
+    /// Use it to compare a container with an existing archive. It reads everything that an export
+    /// reads.
     ///
     /// - Parameters:
     ///   - container: The container, which nobody else may be using.
@@ -108,10 +108,10 @@ extension MigrationHost {
         try await run(container, for: .fingerprint, options: options, progress: progress)
     }
 
-    /// Finds out what an export would do, and writes nothing.
+    /// Finds out what an export would do, without writing anything.
     ///
-    /// Use it to see what would be archived and omitted, and how large the archive would be. Everything is
-    /// read and compressed as in an export; only the archive is not kept.
+    /// Use it to see what would be archived and omitted, and how large the archive would be.
+    /// Everything is read and compressed as in an export, but the archive is not kept.
     ///
     /// - Parameters:
     ///   - container: The container, which nobody else may be using.
@@ -232,7 +232,7 @@ extension MigrationHost {
         try await run(archive, into: container, options: options, progress: progress)
     }
 
-    /// Imports with `importer`; `nil` puts everything back at its path.
+    /// Imports with `importer`; `nil` restores everything at its path.
     @concurrent
     package func run(
         _ archive: ArchiveSource,
@@ -268,8 +268,8 @@ extension MigrationHost {
 
     /// Finds out what an import would do, and changes nothing.
     ///
-    /// Use it to look before data is replaced. The archive is read from end to end and checked as an
-    /// import checks it, so what an import would refuse is an error here.
+    /// Use it to check before data is replaced. The archive is read completely and checked as by an
+    /// import, so everything that an import would refuse is an error here.
     ///
     /// - Parameters:
     ///   - archive: The archive.
@@ -332,17 +332,18 @@ extension MigrationHost {
 // MARK: - Archives from other hosts
 
 extension MigrationHost {
-    /// Takes an archive that ``ArchiveDestination/remote(_:)`` sends, and gives it its name once it is whole.
+    /// Receives an archive from ``ArchiveDestination/remote(_:)``, and gives it its name once it is
+    /// complete.
     ///
-    /// The part that an interrupted transfer left, under the name that ends in `.partial`, stays,
-    /// and pieces in it that are still right aren't sent again. If the archive is there already,
-    /// the sender's data must be the same.
+    /// The part that an interrupted transfer left, with a name that ends in `.partial`, is kept,
+    /// and pieces in it that still match aren't sent again. If the archive already exists, the
+    /// sender's data must be the same.
     ///
     /// - Parameters:
     ///   - path: The archive's path.
     ///   - replacesExisting: Whether to replace an archive of that name, whatever it holds.
     ///   - input: The number of the descriptor from which the sender is read.
-    ///   - output: The number of the descriptor by which the sender is answered.
+    ///   - output: The number of the descriptor for answers to the sender.
     ///   - settingAside: Gets the new name of a `.partial` file that isn't the beginning of an
     ///     archive; such a file is never removed.
     /// - Returns: The received archive. The caller answers the sender.
@@ -376,7 +377,7 @@ extension MigrationHost {
     /// Replaces this process with an app that runs `command` while no migration uses the container.
     ///
     /// The app inherits the container's shared lock. The lock ends with the app and its child
-    /// processes, so no migration starts before that. The environment tells the app its container.
+    /// processes, so no migration starts before then. The environment tells the app its container.
     ///
     /// - Throws: ``MigrationError`` of code `containerBusy` if a migration is still running after
     /// ``waitLimit``, or if an interrupted one waits for other processes to release the container;
@@ -424,13 +425,13 @@ extension MigrationHost {
     /// Finishes an interrupted import, or gives it up.
     ///
     /// Every export and import does the same before it begins; this method also reports the
-    /// outcome. It gives an import up only on request.
+    /// outcome. It gives up an import only on request.
     ///
     /// - Parameters:
     ///   - container: The container, which nobody else may be using.
     ///   - discards: Whether to give up an import that can't be finished, or bookkeeping that can't
-    ///     be understood. Old data returns to its place where that is free. All other data is kept
-    ///     in the directories `.migration-kept-1` and so on in the container.
+    ///     be understood. Old data is moved back if nothing else has its name. All other data is
+    ///     kept in the directories `.migration-kept-1` and so on in the container.
     /// - Returns: What was done, and where data was kept.
     /// - Throws: ``MigrationError`` of code `containerBusy` if someone uses the container, and of
     ///   code `containerInvalid` if the import can only be given up.

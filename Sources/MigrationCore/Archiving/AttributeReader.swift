@@ -53,7 +53,7 @@ final class AttributeReader: Sendable {
     }
 }
 
-/// The extended attributes of a file: those that an archive carries, and the names of the others.
+/// The extended attributes of a file: those that an archive holds, and the names of the others.
 struct FileAttributes {
     private(set) var carried: [ExtendedAttribute] = []
     private(set) var others: [[UInt8]] = []

@@ -150,8 +150,7 @@ extension EntryArchiver {
         if let first = links.nextPath(of: item.status) {
             return self.entry(item.status, at: path, .hardLink(target: first))
         }
-        // An archive carries none of a link's attributes: the system allows `user.*` only for
-        // files.
+        // An archive doesn't hold attributes of links: the system allows `user.*` only for files.
         for name in attributes {
             try omitUnrepresentable(item.path, .extendedAttribute, PrintableText.escaping(name))
         }
@@ -166,13 +165,13 @@ extension EntryArchiver {
         return self.entry(item.status, at: path, .symbolicLink(target: target))
     }
 
-    /// Claims the path of a directory, before what is in it is admitted.
+    /// Claims the path of a directory, before its content is admitted.
     func claimDirectory(at path: EntryPath, _ status: FileStatus) throws {
         try path.checkIsRepresentable()
         try claim(path, isDirectory: true, status)
     }
 
-    /// Admits a directory whose path was claimed, after what is in it.
+    /// Admits a directory whose path was claimed, after its content.
     func admitDirectory(_ directory: WalkedDirectory, from base: SourceBase) -> WindowItem {
         WindowItem(
             entry: self.entry(directory.status, at: EntryPath(bytes: directory.path), .directory),
@@ -289,7 +288,7 @@ public struct ExternalLink: Hashable, Sendable, CustomStringConvertible {
 
 /// The directories that an extension did not append itself, only items in them.
 ///
-/// Such a directory gets its entry when the next item is elsewhere. Only one path is kept for all
+/// Such a directory gets its entry when the next item is outside it. Only one path is kept for all
 /// directories above an item, because a deep item has thousands.
 private struct ImpliedDirectories {
     private struct Directory {
@@ -319,7 +318,7 @@ private struct ImpliedDirectories {
         }
     }
 
-    /// Leaves the directories in which `path` does not lie; for `nil`, all of them.
+    /// Leaves the directories that don't contain `path`; for `nil`, all of them.
     mutating func leave(for path: EntryPath?) {
         guard let last = entered.last, path.map({ !lies($0, in: last) }) ?? true else { return }
         let kept = entered.prefix { directory in path.map { lies($0, in: directory) } ?? false }

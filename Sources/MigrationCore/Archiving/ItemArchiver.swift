@@ -196,7 +196,7 @@ struct EntryFilter {
     /// The reason for omitting the entry at a path; `nil` to archive it.
     let reason: ([UInt8], _ isDirectory: Bool) -> Omission.Reason?
 
-    /// Whether every file right in the directory at a path is kept, whatever its name.
+    /// Whether every file directly in the directory at a path is kept, whatever its name.
     let keepsAllFiles: ([UInt8]) -> Bool
 }
 

@@ -39,11 +39,11 @@ final class ItemWindow: EntryWindow {
                 attributes = try FileAttributes(of: file, holding: reader.extra)
             }
             let filling = file.fill(part.place, of: &bytes, from: part.offset)
-            // It is the file that the walk saw, and hasn't changed since.
+            // Still the file that the walk saw, unchanged.
             let isUnchanged =
                 items[index].entry.kind.isDirectory
                 ? true : try file.status().isUnchanged(since: source.status)
-            // The item that took its place may be of a kind that can't be read like this.
+            // The item that replaced it may be of a kind that can't be read like this.
             isSame = isUnchanged ? try filling.get() : false
         } catch {
             throw items[index].failure(error)

@@ -1,7 +1,7 @@
 package import MigrationContract
 package import MigrationSystem
 
-/// The directories that an extension may export from, held open so that nobody can replace them.
+/// The directories that an extension may export from, held open so that they can't be replaced.
 package struct SourceRoots {
     package enum Kind {
         case container
@@ -80,7 +80,7 @@ package struct SourceRoots {
         }
     }
 
-    /// Finds the item at `path` without following a link out of the root that it lies in.
+    /// Finds the item at `path` without following a link out of its root.
     ///
     /// - Throws: ``MigrationError`` of code `outsideContainer` if it is in no root or its path
     ///   leads out, and of code `invalidPath` if nothing is there.
@@ -221,7 +221,7 @@ extension SourceRoots {
             if identity == bookkeeping { return true }
             path += [UInt8](utf8: "/..")
             let above = try directory.descriptor.status(of: path).identity
-            // The search reaches the top if somebody moves the directory out of the root.
+            // The search reaches the top if the directory is moved out of the root.
             if above == identity { break }
             identity = above
         }

@@ -6,7 +6,7 @@ struct WindowFiller {
     private var cutter = WindowCutter()
     private var items: [WindowItem] = []
 
-    /// Adds an item; returns the items of the window before if it has no room for it.
+    /// Adds an item; returns the items of the previous window if it has no room for it.
     mutating func add(_ item: WindowItem) -> OrderedItems? {
         let share = WindowCutter.Size(item.entry.kind, at: item.entry.path)
         let full = cutter.take(share) ? takeItems() : nil
@@ -29,7 +29,7 @@ struct WindowFiller {
 
 /// The items of a window in their order.
 ///
-/// They stay where they are: a window has two megabytes.
+/// They are not copied, because a window takes two megabytes.
 struct OrderedItems: Sendable {
     private var items: [WindowItem]
     private let order: [Int32]
@@ -77,7 +77,7 @@ struct WindowItem {
     }
 }
 
-/// A part of the source that is archived under a path of its own.
+/// A part of the source that is archived under its own path.
 final class SourceBase: Sendable {
     private let root: OpenFile
     private let source: [UInt8]

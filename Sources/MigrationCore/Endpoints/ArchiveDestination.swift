@@ -43,8 +43,9 @@ public struct ArchiveDestination: Sendable {
 
     /// The same file, which an interrupted export may have begun.
     ///
-    /// The begun file has a name that ends in `.partial`, or is a truncated archive under the archive's own
-    /// name. Pieces that the export would write again stay, and a failed export leaves what it has written.
+    /// The begun file has a name that ends in `.partial`, or is a truncated archive under the
+    /// archive's own name. Pieces that the export would write unchanged stay, and a failed export
+    /// leaves what it has written.
     ///
     /// - Returns: The destination, which must be a file and not be encrypted.
     public func resumed() -> ArchiveDestination {
@@ -70,8 +71,8 @@ public struct ArchiveDestination: Sendable {
         return destination
     }
 
-    /// Throws if an archive can't be written here, as far as that shows without writing; returns the free
-    /// space in bytes, or `nil` for a stream.
+    /// Throws if an archive can't be written here, as far as can be seen without writing; returns
+    /// the free space in bytes, or `nil` for a stream.
     func checkIsUsable() throws(MigrationError) -> UInt64? {
         guard case .file(let path, let replacesExisting) = target else { return nil }
         if replacesExisting { try ArchiveFile.checkIsReplaceable(path) }
@@ -86,7 +87,8 @@ public struct ArchiveDestination: Sendable {
         }
     }
 
-    /// A command that takes the archive from its standard input, and sees its end only if it is whole.
+    /// A command that reads the archive from its standard input, and sees its end only if it is
+    /// complete.
     package static func command(_ command: StreamCommand) -> ArchiveDestination {
         ArchiveDestination(target: .command(command))
     }
@@ -122,7 +124,7 @@ package struct ArchiveFile: ~Copyable {
     /// The beginning of a truncated archive in the file; `nil` if the file begins empty.
     let beginning: ArchiveBeginning?
 
-    /// Gets the archive's bytes.
+    /// Receives the archive's bytes.
     package let output: ArchiveOutput
 
     /// The identity of the file.
@@ -156,8 +158,8 @@ package struct ArchiveFile: ~Copyable {
     /// - Parameters:
     ///   - destination: Where the archive goes.
     ///   - sizeEstimate: The size of the content, for a command.
-    ///   - settingAside: Gets the new name of a begun archive that can't be resumed; `nil` makes that an
-    ///     error.
+    ///   - settingAside: Receives the new name of a begun archive that can't be resumed; `nil`
+    ///     makes that an error.
     ///   - operation: The operation that writes.
     /// - Returns: The open output.
     /// - Throws: ``MigrationError`` of codes `archiveBusy`, `outputExists` and `outputFailed`, and errors of
@@ -391,7 +393,8 @@ package struct ArchiveFile: ~Copyable {
         return MigrationError(code, "the archive can't be written", path: path, cause: error)
     }
 
-    /// Throws unless the file, which is not committed yet, is a whole archive; returns its fingerprint.
+    /// Throws unless the file, which is not committed yet, is a complete archive; returns its
+    /// fingerprint.
     mutating func prove() throws -> Fingerprint {
         guard let file = pending?.file else { preconditionFailure("a stream can't be read again") }
         let input = try ArchiveInput(
@@ -405,7 +408,7 @@ package struct ArchiveFile: ~Copyable {
         return fingerprint
     }
 
-    /// Gives the file its name, or lets the receiving end see the end of the archive.
+    /// Renames the file to its final name, or lets the receiving end see the end of the archive.
     package consuming func commit() throws {
         try consumer?.complete(closing: output)
         guard let file = pending.take() else { return }

@@ -47,7 +47,7 @@ public struct ArchiveSource: Sendable {
         if case .file(let path) = origin { path } else { nil }
     }
 
-    /// The command that gives the archive, if one does.
+    /// The command that writes the archive, if one does.
     var command: StreamCommand? {
         if case .command(let command) = origin { command } else { nil }
     }
@@ -55,9 +55,9 @@ public struct ArchiveSource: Sendable {
     /// The same archive, which may be encrypted.
     ///
     /// Only the needed parts of a file are read, even if it is encrypted; an armored file is read
-    /// whole.
+    /// completely.
     ///
-    /// - Parameter decryption: The keys; an archive that is not encrypted is read as it is.
+    /// - Parameter decryption: The keys; an unencrypted archive is read without them.
     /// - Returns: The source.
     public func decrypted(with decryption: ArchiveDecryption) -> ArchiveSource {
         var source = self

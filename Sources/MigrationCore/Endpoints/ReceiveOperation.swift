@@ -7,7 +7,7 @@ package struct ReceivedArchive: Sendable {
     /// The archive's fingerprint.
     package let fingerprint: Fingerprint
 
-    /// Whether the archive already existed, whole and with the same data.
+    /// Whether the archive already existed, complete and with the same data.
     package let isUnchanged: Bool
 }
 
@@ -70,8 +70,7 @@ struct ReceiveOperation {
         return ReceivedArchive(fingerprint: fingerprint, isUnchanged: false)
     }
 
-    /// Tells the sender how much of the archive is there; returns a reader of the sender's
-    /// messages.
+    /// Tells the sender how much of the archive exists; returns a reader of the sender's messages.
     private func offer(_ beginning: ArchiveBeginning) throws -> PeerReader {
         let answer = RemoteArchive.greeting + beginning.encoded
         let event = try CancellationEvent(of: operation.cancellation)

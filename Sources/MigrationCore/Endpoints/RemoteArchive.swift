@@ -5,7 +5,7 @@ internal import MigrationSystem
 /// An archive that `migrate receive` writes on another host, which ssh reaches.
 ///
 /// It belongs to one export. The receiver first says how much of the archive it has
-/// (``ArchiveBeginning``). Pieces that are still right aren't sent again. At the end the receiver
+/// (``ArchiveBeginning``). Pieces that still match aren't sent again. At the end the receiver
 /// answers with the fingerprint of its archive.
 package final class RemoteArchive: Sendable {
     /// The first bytes that a receiver writes; the number is the version of the conversation.
@@ -14,10 +14,10 @@ package final class RemoteArchive: Sendable {
     /// The version of the conversation, which the sender asks for.
     package static let protocolVersion = 1
 
-    /// The most bytes of a receiver's answer.
+    /// The largest answer of a receiver.
     private static let answerLimit = 1 << 24
 
-    /// How long the receiver may take to end by itself once it has failed, in seconds.
+    /// How long the receiver may take to end by itself after a failure, in seconds.
     private static let endingLimit = 10.0
 
     private struct State {
@@ -38,7 +38,7 @@ package final class RemoteArchive: Sendable {
     ///
     /// - Parameters:
     ///   - place: The host, and the archive's path there.
-    ///   - command: What the host's shell runs as `migrate`.
+    ///   - command: The command that the host's shell runs as `migrate`.
     ///   - arguments: The flags of `migrate receive`, with ``protocolVersion`` among them.
     ///   - options: Options of ssh, as its `-o` takes them.
     package init(
@@ -130,7 +130,7 @@ extension RemoteArchive: ArchiveConsumer {
     func end(after error: any Error) -> any Error {
         guard let peer = state.withLock({ $0.peer }) else { return error }
         peer.closeInput()
-        // If the receiver failed, it is about to say why.
+        // If the receiver failed, its reason is about to arrive.
         let isBroken = (error as? ArchiveError)?.cause?.isBrokenPipe ?? false
         let isOfPeer = isBroken || error is PeerReader.CutShort
         guard isOfPeer, let ending = peer.ending(within: Self.endingLimit) else {

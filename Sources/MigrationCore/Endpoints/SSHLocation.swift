@@ -3,8 +3,8 @@ package import MigrationSystem
 
 /// The name of an archive on another host: `ssh://[user@]host[:port]/path`.
 ///
-/// The path is absolute; `/~/path` is relative to the directory in which the user's shell starts there. `%` and
-/// two digits stand for a byte (RFC 3986).
+/// The path is absolute; `/~/path` is relative to the user's login directory there. `%` and two
+/// digits stand for a byte (RFC 3986).
 package struct SSHLocation: Hashable, Sendable {
     /// The URL as it was given.
     package let url: [UInt8]
@@ -81,7 +81,7 @@ package struct SSHLocation: Hashable, Sendable {
         return bytes
     }
 
-    /// Options of ssh that end it about a minute after a host or a network has fallen silent.
+    /// Options of ssh that end it about a minute after a host or a network stops responding.
     ///
     /// Otherwise, a network that fails silently would keep it waiting forever.
     private static let silenceLimits = [
@@ -92,8 +92,8 @@ package struct SSHLocation: Hashable, Sendable {
     ///
     /// - Parameters:
     ///   - command: The command.
-    ///   - options: Options of ssh as `-o` takes them. They count before any others: of two values ssh takes the
-    ///     first.
+    ///   - options: Options for ssh's `-o`. They come before all others, because ssh takes the
+    ///     first of two values.
     /// - Returns: The program and its arguments.
     func words(running command: [UInt8], options: [[UInt8]]) -> [[UInt8]] {
         let limits = Self.silenceLimits.map { [UInt8]($0.utf8) }

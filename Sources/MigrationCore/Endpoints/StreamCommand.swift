@@ -6,15 +6,16 @@ protocol ArchiveConsumer: Sendable {
     /// Lets it see the end of the complete archive, and waits until it has ended.
     func complete(closing output: ArchiveOutput) throws
 
-    /// Ends it because the operation failed; returns the error to report, which is its own failure if that was
-    /// the cause.
+    /// Ends it because the operation failed; returns the error to report: its own failure if that
+    /// was the cause.
     func end(after error: any Error) -> any Error
 }
 
 /// A shell command that consumes the archive of an export, or produces that of an import.
 ///
-/// It belongs to one operation. A command that takes an archive sees its end only if the archive is
-/// whole: otherwise the command is killed first. An operation succeeds only if the command ends with 0.
+/// It belongs to one operation. A command that consumes an archive sees its end only if the archive
+/// is complete: otherwise the command is killed first. An operation succeeds only if the command
+/// ends with 0.
 package final class StreamCommand: ArchiveConsumer {
     /// The command's text; an export replaces `{bytes}` in it with the estimate of the content's bytes.
     package let text: [UInt8]
@@ -96,7 +97,7 @@ package final class StreamCommand: ArchiveConsumer {
 
     /// Reads the rest of the stream, and waits until the command has ended.
     ///
-    /// Call it when the archive is known to be whole, before anything changes.
+    /// Call it when the archive is known to be complete, before anything changes.
     func finish(_ operation: MigrationOperation) throws {
         guard let command = started.withLock({ $0 }) else { return }
         let stream = try command.openStream()
@@ -134,7 +135,7 @@ package final class StreamCommand: ArchiveConsumer {
         let message: String
         switch ending {
         case .ended(.exited(0)):
-            // It succeeded, but before it had the whole archive.
+            // It succeeded before it had read the whole archive.
             guard let error = cause as? ArchiveError, error.cause?.isBrokenPipe ?? false else {
                 return nil
             }

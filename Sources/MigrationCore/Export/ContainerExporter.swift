@@ -18,7 +18,7 @@ package protocol ContainerExport {
     /// The container to export.
     var container: MigrationDataContainer { get }
 
-    /// Data that is omitted whatever is appended.
+    /// Data that is always omitted.
     var omissions: [Omission] { get }
 
     /// Describes the export before anything is archived; `availableSpace` bytes are free.
@@ -27,7 +27,7 @@ package protocol ContainerExport {
     /// Appends everything to export.
     func exportResources(to archiver: ItemArchiver) throws
 
-    /// The report of an extension's session that exported so much; `nil` for a whole container.
+    /// The report of an extension's session that exported `totals`; `nil` for a whole container.
     func report(on totals: ArchiveTotals) -> (any Sendable)?
 
     /// Cleans up after the export, whether it failed or not.
@@ -39,7 +39,7 @@ package struct ExportProperties: Sendable {
     /// The estimate of the content's bytes.
     let sizeEstimate: UInt64
 
-    /// The bytes that the content takes on its disk, if known.
+    /// The bytes that the content takes on disk, if known.
     let allocatedBytes: UInt64?
 
     /// The version of the data's format.

@@ -24,7 +24,7 @@ public struct ExportOptions: Sendable {
 
     /// The version of the data's format for the importing app.
     ///
-    /// An app's extension gives its own instead.
+    /// An app's extension supplies its own.
     public var resourcesVersion = "1.0"
 
     /// Whether to compress the content; `false` stores it.
@@ -50,25 +50,25 @@ public struct ExportOptions: Sendable {
 
     /// The extra metadata to archive.
     ///
-    /// With owners, root archives all files, and not only those that the container's owner can read.
+    /// With owners, root archives all files, not only those that the container's owner can read.
     public var extraMetadata: ExtraMetadata = []
 
-    /// Whether the export fails if it meets something that the archive can't hold.
+    /// Whether the export fails if it finds something that the archive can't hold.
     ///
-    /// That is a socket, a FIFO, a device, and, unless ``extraMetadata`` has them, an access control list
-    /// or an attribute outside `user.*`. Otherwise it is an omission.
+    /// That is a socket, a FIFO, a device, or, unless ``extraMetadata`` includes it, an access
+    /// control list or an attribute outside `user.*`. Otherwise it is an omission.
     public var isStrict = false
 
     /// Whether the export fails if an app's extension leaves something behind in the container or
     /// in an app group.
     ///
-    /// `Library/Caches` and `tmp` don't count. Otherwise only the report lists it.
+    /// `Library/Caches` and `tmp` don't count. If `false`, the report only lists it.
     public var expectsComplete = false
 
     /// The number of threads that compress, from 1 to 64; `nil` means one per processor.
     public var threadCount: Int?
 
-    /// Gets each entry once it is in the archive, on the thread that writes it.
+    /// Receives each entry once it is in the archive, on the thread that writes it.
     public var entryHandler: (@Sendable (ArchiveEntry) -> Void)?
 
     /// Makes the default options.
@@ -102,8 +102,8 @@ public struct ExportReport: Sendable {
     /// It is never more than the stream, because pieces that compression would enlarge are stored.
     public let compressedStreamBytes: UInt64
 
-    /// The bytes of frames that an interrupted export had written and that stayed in the archive; `nil` if the
-    /// export was not to resume one.
+    /// The bytes of frames of an interrupted export that were kept in the archive; `nil` if the
+    /// export didn't resume one.
     public let resumedBytes: UInt64?
 
     /// The hash that identifies the content.
@@ -136,7 +136,7 @@ extension ArchiveStatement {
 /// One export: locks the container, asks the exporter, writes the archive and commits it.
 struct ExportOperation {
     let container: MigrationDataContainer
-    /// `nil` where only the fingerprint is wanted.
+    /// `nil` if only the fingerprint is wanted.
     let destination: ArchiveDestination?
     let options: ExportOptions
     let exporter: any ContainerExporter
@@ -215,7 +215,7 @@ struct ExportOperation {
         return properties
     }
 
-    /// Throws if the archive can't fit even when it compresses well.
+    /// Throws if the archive can't fit even if it compresses well.
     private func checkSpace(for properties: ExportProperties, available: UInt64?) throws {
         guard let available else { return }
         let content = properties.allocatedBytes ?? properties.sizeEstimate

@@ -3,7 +3,8 @@ package import MigrationContainers
 package import MigrationContract
 package import MigrationSystem
 
-/// Puts an archive's files where the app expects them; without one, every file returns to its path.
+/// Puts an archive's files where the app expects them; without an importer, every file is restored
+/// at its path.
 package protocol ContainerImporter: Sendable {
     /// App groups that are omitted on purpose.
     var omissions: [Omission] { get }
@@ -14,10 +15,10 @@ package protocol ContainerImporter: Sendable {
     /// Checks that it can import data of `source` from an archive with this header.
     func check(_ header: ArchiveHeader?, from source: ImportSource) throws
 
-    /// The app that it belongs to, if it says so.
+    /// The app that it belongs to, if known.
     func identifier(for container: MigrationDataContainer) throws -> String?
 
-    /// Asks it whether it imports at all, before anything is extracted.
+    /// Asks whether it supports importing, before anything is extracted.
     func ask(in staged: StagedImport) throws
 
     /// Fills the staged container; `extract` puts the archive's files into a directory.
@@ -31,7 +32,7 @@ package protocol ContainerImporter: Sendable {
     ) throws -> any Sendable
 }
 
-/// The place where an importer works, until it replaces the container.
+/// The staging directory of an importer, until it replaces the container.
 package struct StagedImport {
     /// The staging directory, which is empty.
     package let staging: StagingDirectory

@@ -68,8 +68,7 @@ struct ImportChecks {
         try importer.check(header, from: options.source)
     }
 
-    /// Refuses an archive that is not for the importing app; like Android, compares letter by
-    /// letter.
+    /// Refuses an archive that is not for the importing app; like Android, compares exactly.
     private func checkNamesImporter(_ header: ArchiveHeader?) throws {
         guard let importer = options.importer, header?.importers?.contains(importer) != true
         else { return }
@@ -154,7 +153,8 @@ struct ImportChecks {
 
     /// The identity that the container has once the data of `header` is in it.
     ///
-    /// An app's extension makes data of the container's own app and platform, whatever the archive names.
+    /// An app's extension produces data for the container's own app and platform, whatever the
+    /// archive names.
     func identity(importing header: ArchiveHeader?) throws -> ContainerIdentity? {
         let own =
             try options.bundleIdentifier ?? container.knownIdentifier
@@ -184,13 +184,13 @@ struct ImportChecks {
         }
     }
 
-    /// Throws if the disk has less space than the archive says that it needs.
+    /// Throws if the disk has less space than the archive claims to need.
     func checkSpace(for reader: ArchiveReader, in staging: StagingDirectory) throws {
         let available = try staging.directory.descriptor.availableSpace()
         try checkSpace(for: reader, available: available)
     }
 
-    /// Throws if `available` bytes are less than the archive says that it needs.
+    /// Throws if `available` bytes are less than the archive claims to need.
     func checkSpace(for reader: ArchiveReader, available: UInt64) throws(MigrationError) {
         let needed = reader.totals?.dataBytes ?? reader.header?.sizeEstimate ?? 0
         guard needed > available else { return }
@@ -198,7 +198,7 @@ struct ImportChecks {
         throw MigrationError(.outOfSpace, message, path: path)
     }
 
-    /// Refuses a tar file of a bundle, whose files would be in the wrong places.
+    /// Refuses a tar file of a bundle, whose files would be in the wrong directories.
     func checkLayout(of reader: ArchiveReader) throws(ArchiveError) {
         guard reader.holdsAppDataBundle else { return }
         throw ArchiveError(

@@ -11,7 +11,7 @@ public struct ImportReport: Sendable {
     /// The hash that proved the archive complete; `nil` for a tar file of another program.
     public let fingerprint: Fingerprint?
 
-    /// Whether a tar file of another program had no end mark, which happens if it was cut short.
+    /// Whether a tar file of another program had no end mark, for example because it was cut short.
     public let lacksEndMark: Bool
 
     /// Whether a tar file of another program had bytes after its end, which were not restored.
@@ -28,14 +28,14 @@ public struct ImportReport: Sendable {
 
     /// An error for each leftover of this or an earlier import that could not be removed.
     ///
-    /// Each names the place, in the container's `.migration` or beside the container. Leftovers do
-    /// no harm, and the next command tries again to remove them.
+    /// Each names the path, in the container's `.migration` or beside the container. Leftovers are
+    /// harmless, and the next command tries again to remove them.
     public internal(set) var leftovers: [MigrationError] = []
 
     /// Whether entries are missing because they are damaged; ``omissions`` lists them.
     public internal(set) var isIncomplete = false
 
-    /// Whether nothing was done, because the container's data came from this archive already.
+    /// Whether nothing was done, because the container's data already came from this archive.
     public internal(set) var isSkipped = false
 
     /// The data in the container that this import replaced; `nil` if it held none.
@@ -56,7 +56,7 @@ public struct ImportReport: Sendable {
 }
 
 extension ImportReport {
-    /// The report on what `extractor` restored of the archive that `reader` read.
+    /// The report on what `extractor` restored from `reader`.
     init(
         of reader: ArchiveReader,
         restoredBy extractor: ArchiveExtractor,
@@ -83,7 +83,7 @@ extension ImportReport {
 }
 
 extension ArchiveExtractor {
-    /// The amounts that were restored, with the bytes that the archive says its data takes.
+    /// The restored totals, with the archive's number of data bytes.
     func totals(by reader: ArchiveReader) -> ArchiveTotals {
         var totals = totals
         totals.dataBytes = reader.totals?.dataBytes ?? totals.contentBytes
@@ -209,8 +209,8 @@ struct ImportOperation {
         return report
     }
 
-    /// The archive's own header and fingerprint, without reading its content; an archive that lacks a
-    /// requirement is refused.
+    /// The archive's own header and fingerprint, without reading its content; an archive that
+    /// doesn't meet the requirements is refused.
     private func identity() throws -> (ArchiveHeader?, Fingerprint?) {
         guard source.path != nil else {
             // A signature also covers the header, which is not read yet.
@@ -250,10 +250,11 @@ struct ImportOperation {
             return report(on: outcome, of: opened, in: target)
         } catch {
             let error = Self.located(explained(error), at: path)
-            // The caller needs the error of the import; a container that stays gets its record.
+            // The caller needs the error of the import; a container that isn't removed gets its
+            // record.
             if target.isNew, (try? unmakeContainer(lock)) == true { throw error }
             if !hasBegun, Self.isRefusal(error) {
-                // A journal that stays makes the next command clean up.
+                // If the journal stays, the next command cleans up.
                 try? withdraw(in: lock.directory)
             } else {
                 let header = reader?.header
@@ -280,7 +281,7 @@ struct ImportOperation {
         )
     }
 
-    /// Makes the container; returns whether there was none.
+    /// Makes the container; returns whether it didn't exist.
     private func makeContainer() throws -> Bool {
         do {
             let parent = try FileDescriptor.open(path.parent, .directory)
@@ -296,9 +297,9 @@ struct ImportOperation {
         }
     }
 
-    /// Removes the container that this import made; returns whether nothing of it is left.
+    /// Removes the container that this import made; returns whether it is gone completely.
     private func unmakeContainer(_ lock: ContainerLock) throws -> Bool {
-        // Only the bookkeeping says what lies beside the container.
+        // Only the bookkeeping knows what is beside the container.
         guard try StagingDirectory.tokenOfLeftovers(of: lock) == nil else { return false }
         try withdraw(in: lock.directory)
         let parent = try FileDescriptor.open(path.parent, .directory)
@@ -336,7 +337,7 @@ struct ImportOperation {
         }
     }
 
-    /// Records in the container that an import begins, and sets space aside to record a failure.
+    /// Records in the container that an import begins, and reserves space to record a failure.
     private func begin(in root: OpenFile, token: StagingToken) throws -> RecordReserve {
         let bookkeeping = try BookkeepingDirectory.make(in: root)
         let journal = ImportJournal(phase: .staging, record: nil, staging: token.text)
@@ -458,7 +459,7 @@ extension ImportOperation {
         StagedImport(staging: staging, container: container, root: root, operation: operation)
     }
 
-    /// Asks the importer before anything is extracted, so that one that can't import costs nothing.
+    /// Asks the importer before anything is extracted, so that one that can't import fails early.
     ///
     /// Its scratch container is then deleted: no extension may see the archive's data before the archive is
     /// proved complete.
@@ -504,7 +505,7 @@ extension ImportOperation {
 // MARK: - The record
 
 extension ImportOperation {
-    /// The record of `outcome`, with the source as the importer was told it, which may differ from
+    /// The record of `outcome`, with the source as passed to the importer, which may differ from
     /// the archive's header.
     private func record(
         of outcome: ImportRecord.Outcome,
@@ -544,7 +545,7 @@ extension ImportOperation {
         }
     }
 
-    /// Removes the signs that an import began, in the directory that is locked.
+    /// Removes the record that an import began from the locked directory.
     private func withdraw(in root: OpenFile) throws {
         guard let bookkeeping = try BookkeepingDirectory(in: root),
             try ImportJournal.read(from: bookkeeping)?.phase == .staging
@@ -554,7 +555,7 @@ extension ImportOperation {
         try bookkeeping.removeIfEmpty(from: root)
     }
 
-    /// Records the failure of the import in the directory that is locked, beside the record of the import
+    /// Records the failure of the import in the locked directory, beside the record of the import
     /// that made its data.
     private func recordFailure(
         _ error: any Error,

@@ -8,7 +8,7 @@ public struct ImportOptions: Sendable {
     /// refused.
     public var replacesExisting = false
 
-    /// Where to keep the data that the import replaces, as a container of its own; `nil` removes it.
+    /// Where to keep the replaced data, as a separate container; `nil` removes it.
     ///
     /// The directory must not exist yet. It must be on the container's file system, so that nothing is copied,
     /// and outside the container. ``MigrationHost/recover(_:discards:)`` describes how to go back to it.
@@ -32,8 +32,8 @@ public struct ImportOptions: Sendable {
 
     /// The app that the archive's data belongs to, whichever app it names; `nil` trusts the archive.
     ///
-    /// Use it where an app changes its identifier. Where the container's own app is known, it must be
-    /// this one; otherwise this one becomes the container's.
+    /// Use it if an app changes its identifier. If the container's own app is known, it must be
+    /// this one; otherwise this one becomes the container's app.
     public var bundleIdentifier: String?
 
     /// Whether data in a directory that isn't a container but holds several may be replaced.
@@ -51,10 +51,10 @@ public struct ImportOptions: Sendable {
     /// Whether to do nothing if the container's data already came from this archive, whatever the
     /// app has changed since.
     ///
-    /// The fingerprint of a file is read from it; of a stream, ``expectedFingerprint`` must give it.
+    /// The fingerprint of a file is read from it; for a stream, set ``expectedFingerprint``.
     public var skipsIfImported = false
 
-    /// The signature that the archive must have; without it, it is refused before the container
+    /// The signature that the archive must have; otherwise it is refused before the container
     /// changes.
     public var requiredSignature: RequiredSignature?
 
@@ -63,13 +63,14 @@ public struct ImportOptions: Sendable {
     /// Only root can restore owners, and most attributes outside `user.*`.
     public var extraMetadata: ExtraMetadata = []
 
-    /// The accounts that entries get in place of those in the archive.
+    /// The accounts that replace those in the archive.
     public var ownerMap = OwnerMap()
 
     /// The number of threads that decompress, from 1 to 64; `nil` means one per processor.
     public var threadCount: Int?
 
-    /// Gets each entry as it is restored, in the order of the archive, on the thread that reads it.
+    /// Receives each entry as it is restored, in the order of the archive, on the thread that reads
+    /// it.
     ///
     /// Files may be written shortly afterwards by other threads, and links are made last.
     public var entryHandler: (@Sendable (ArchiveEntry) -> Void)?
@@ -78,7 +79,7 @@ public struct ImportOptions: Sendable {
     public init() {}
 }
 
-/// The source of the data, as an app's extension gets it; the archive supplies every `nil`.
+/// The source of the data, for an app's extension; the archive supplies every `nil`.
 ///
 /// The import's record stores the same values.
 public struct ImportSource: Sendable {
@@ -113,8 +114,8 @@ extension Fingerprint {
 }
 
 extension ImportOptions {
-    /// Throws if this process can't restore the requested metadata, or the archive of `header` lacks it;
-    /// `nil` is another program's tar file, which may hold it or not.
+    /// Throws if this process can't restore the requested metadata, or the archive of `header`
+    /// lacks it; `nil` is another program's tar file, which may or may not hold it.
     func checkExtraMetadata(
         of header: ArchiveHeader?,
         restoredTo path: BytePath
@@ -149,7 +150,8 @@ extension ExtraMetadata {
 }
 
 extension ArchiveExtractor.Options {
-    /// The same for the extractor; an archive without a fingerprint may use only the free space.
+    /// The same options for the extractor; an archive without a fingerprint may use only the free
+    /// space.
     init(_ options: ImportOptions, for reader: ArchiveReader, in directory: OpenFile) throws {
         self.init()
         let isForeign = reader.header == nil
@@ -177,8 +179,8 @@ extension ArchiveExtractor {
         return extractor
     }
 
-    /// Extracts from `reader`; the operation's progress gets the bytes that were read of a file, or of the
-    /// content that a pipe's header estimates.
+    /// Extracts from `reader`; the operation's progress counts the bytes of a file that were read,
+    /// or of the content that a pipe's header estimates.
     func extract(_ reader: ArchiveReader) throws {
         let progress = reader.operation.progress
         let estimate = reader.archiveBytes == nil ? reader.header?.sizeEstimate ?? 0 : 0

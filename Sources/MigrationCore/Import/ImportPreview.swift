@@ -65,7 +65,7 @@ struct ImportPreviewOperation {
         try checks.checkProof(of: reader)
         try checks.checkLayout(of: reader)
         if replaced != nil { try checks.checkReplacement(by: extractor, from: reader) }
-        // Only now is it known how much a pipe holds.
+        // The size of a pipe's content is known only now.
         try checks.checkSpace(for: reader, available: available)
         operation.progress?.finish()
         let totals = extractor.totals(by: reader)

@@ -16,7 +16,7 @@ public struct ReplacedData: Sendable {
         package let nameBytes: [UInt8]
     }
 
-    /// The most parts that are listed.
+    /// The maximum number of listed parts.
     static let partLimit = 100
 
     /// How much the container holds.

@@ -4,8 +4,8 @@ internal import MigrationSystem
 extension ArchiveSource {
     /// Compares an archive with another: content, kind, permissions, times, links and attributes.
     ///
-    /// Of two archive files in tree order, as exports write them, it reads only the headers, and the content of
-    /// files of equal size that equal pieces don't prove to be the same.
+    /// From two archive files in tree order, as exports write them, it reads only the headers, and
+    /// the content of files of equal size unless equal pieces prove them equal.
     ///
     /// - Parameters:
     ///   - other: The other archive.
@@ -43,7 +43,8 @@ private final class ArchiveComparison {
         let second: UInt64
     }
 
-    /// The most pairs of files that are collected before their content is read, in the order of the first archive.
+    /// The maximum number of pairs of files before their content is read, in the order of the first
+    /// archive.
     private static let suspectLimit = 4096
     private static let suspectBytesLimit = 4 << 20
 
@@ -113,7 +114,7 @@ private final class ArchiveComparison {
 
 // MARK: - In tree order
 
-/// An entry, and its place in the archive.
+/// An entry, and its range in the archive.
 private struct PlacedEntry {
     let entry: ArchiveEntry
     /// From the first header to the end of the content, counted from the first piece.
@@ -224,7 +225,7 @@ extension ArchiveComparison {
     /// An entry and the hash of its content.
     private typealias Known = (entry: ArchiveEntry, digest: [UInt8])
 
-    /// The most bytes for the entries of an archive that is not in tree order.
+    /// The limit of memory for the entries of an archive that is not in tree order.
     private static let memoryLimit = 64 << 20
 
     /// Compares archives when one may hold its entries in any order.

@@ -36,7 +36,7 @@ extension ArchiveStatement {
 // MARK: - Reading
 
 extension ArchiveSource {
-    /// Describes an archive; reads only the two ends of a file.
+    /// Describes an archive; reads only the beginning and the end of a file.
     ///
     /// - Returns: The description; without totals for the tar file of another program.
     /// - Throws: `ArchiveError` if the input can't be read, is not an archive, or is damaged at its
@@ -71,8 +71,8 @@ extension ArchiveSource {
     /// In an archive file, only the frames that hold headers are read; each is checked against its
     /// hash.
     ///
-    /// - Parameter body: Called for each entry. Entries from a pipe are proved only when the method
-    ///   returns.
+    /// - Parameter body: Called for each entry. Entries from a pipe are verified only when the
+    ///   method returns.
     /// - Returns: The description of the archive.
     /// - Throws: `ArchiveError` if the input can't be read, is not an archive, or is damaged;
     ///   errors of `body`; `CancellationError`.
@@ -87,8 +87,8 @@ extension ArchiveSource {
 
     /// Calls `body` for each entry of the archive in `input`.
     ///
-    /// If `paths` isn't empty, only the pieces around these paths are read, provided the archive is a file
-    /// whose entries are in tree order. Of other archives, `body` gets all entries.
+    /// If `paths` isn't empty, only the pieces around these paths are read, provided the archive is
+    /// a file whose entries are in tree order. For other archives, `body` gets all entries.
     package static func forEachEntry(
         of input: ArchiveInput,
         at paths: [EntryPath],
@@ -121,8 +121,8 @@ extension ArchiveSource {
     /// Checks an archive: by default, reads everything as an import would, but restores nothing.
     ///
     /// It refuses everything that an import refuses, except for reasons of the destination, such as
-    /// free space. The tar file of another program has no proof of completeness. For an archive
-    /// with several hundred thousand entries, an unnamed temporary file keeps track of them.
+    /// free space. The tar file of another program can't be proved complete. For an archive with
+    /// several hundred thousand entries, an unnamed temporary file keeps track of them.
     ///
     /// - Parameters:
     ///   - scope: The checks to make.
@@ -176,7 +176,8 @@ extension ArchiveSource {
 }
 
 extension OmissionList {
-    /// The omissions because of damage; those that are only counted are assumed to be among them.
+    /// The omissions because of damage; it is assumed that this includes those that are only
+    /// counted.
     fileprivate var onlyDamaged: OmissionList {
         var list = OmissionList()
         for item in items where item.reason == .damaged { list.append(item) }
@@ -187,13 +188,13 @@ extension OmissionList {
 
 /// The entries of a window, until they are listed in the order of a walk.
 private struct WindowListing {
-    /// The bytes of paths, targets and attributes that are held at a time.
+    /// The limit for the bytes of paths, targets and attributes in memory.
     private static let byteLimit = 4 << 20
 
     private var entries: [ArchiveEntry] = []
     private var byteCount = 0
 
-    /// Whether the entries take too much memory to be put in order with others.
+    /// Whether the entries take too much memory to be sorted with others.
     var isFull: Bool { byteCount > Self.byteLimit }
 
     mutating func append(_ entry: ArchiveEntry) {

@@ -39,8 +39,8 @@ public struct ArchiveDifference: Hashable, Sendable {
         /// The names of the same file.
         case hardLink
 
-        /// The extended attributes of the `user.` namespace, and the further ones and the access control lists
-        /// if the archive holds such.
+        /// The extended attributes of the `user.` namespace, and other attributes and access
+        /// control lists if the archive holds them.
         case extendedAttributes
     }
 
@@ -50,7 +50,7 @@ public struct ArchiveDifference: Hashable, Sendable {
     /// The kind of the difference.
     public let kind: Kind
 
-    /// The values of both sides, printable; empty if the kind says everything.
+    /// The values of both sides, printable; empty if the kind is enough.
     public let detail: String
 }
 
@@ -59,12 +59,13 @@ extension ArchiveSource {
     /// attributes.
     ///
     /// Files that an export omits by default, and sockets, FIFOs and devices, don't count as
-    /// differences if the archive has no entry for them, nor do the directories of its entries. An interrupted import is finished first.
+    /// differences if the archive has no entry for them. Neither do directories without an entry if
+    /// the archive has entries in them. An interrupted import is finished first.
     ///
-    /// Of an archive file, pieces of 4 MiB that hold nothing but content of one file are compared by their
-    /// hashes: a piece is read only if its hash differs from that of the container's bytes, and not at all if
-    /// the container lacks the file or holds it with another size. Damage in pieces that are not read is not
-    /// found; ``verify(_:externalLinks:threadCount:progress:)`` finds it.
+    /// Pieces of an archive file that hold only content of one file are compared by their hashes: a
+    /// piece is read only if its hash differs from that of the container's bytes, and not at all if
+    /// the container lacks the file or has it with another size. Damage in pieces that are not read
+    /// is found only by ``verify(_:externalLinks:threadCount:progress:)``.
     ///
     /// - Parameters:
     ///   - container: The container, which others may read meanwhile, but no app or import may use.
@@ -95,8 +96,8 @@ extension ArchiveSource {
 
     /// Compares an archive with a container, and describes the archive.
     ///
-    /// If `paths` isn't empty, only these paths and everything below them are compared, and only the pieces
-    /// around them are read of an archive file.
+    /// If `paths` isn't empty, only these paths and everything below them are compared, and only
+    /// the pieces around them are read from an archive file.
     @concurrent
     package func inspectComparing(
         with container: MigrationDataContainer,
@@ -144,7 +145,7 @@ extension ArchiveSource {
             return try ArchiveReader(input, access: .comparing)
         }
         let reader = try ArchiveReader(input, access: .selective)
-        // A reader that can't look for them returns everything.
+        // A reader that can't search for them returns everything.
         _ = try reader.select(paths)
         return reader
     }
@@ -319,8 +320,8 @@ private struct PathHash {
     var value: Int { hasher.finalize() }
 }
 
-/// The paths that one side has, and the directories above them: another program's archive, or a part of one, may
-/// have no entries for these.
+/// The paths that one side has, and the directories above them, which may have no entries in
+/// another program's archive or in a part of one.
 ///
 /// It stores hashes only: a set of a million paths would take too much memory.
 private struct SeenPaths {

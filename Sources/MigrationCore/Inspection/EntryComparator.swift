@@ -36,7 +36,8 @@ struct EntryComparator {
         self.report = report
     }
 
-    /// Reports the differences of `entry`, whose content `content` reads next, from the container.
+    /// Reports the differences between `entry`, whose content `content` reads next, and the
+    /// container.
     mutating func compare(_ entry: ArchiveEntry, from content: ComparedContent) throws {
         guard let present = try counterpart(of: entry.path) else {
             return try add(entry, kind: onlyInFirst, detail: "")

@@ -164,7 +164,7 @@ struct Extraction {
         }
         if keepsGoing {
             extraction.passesOverDamage = true
-            // A link that leads out is left out like a damaged entry.
+            // A link that leads out is omitted like a damaged entry.
             if options.externalLinks == .refuse { extraction.externalLinks = .skip }
         }
         extraction.linkTargets = linkTargets
@@ -217,7 +217,7 @@ struct Extraction {
         return staging
     }
 
-    /// Moves all restored items to their places.
+    /// Moves all restored items to their destinations.
     private func moveIn(_ staging: OpenFile, to root: OpenFile) throws {
         let placement = StagedPlacement(
             of: staging,
@@ -242,7 +242,7 @@ struct Extraction {
 private struct LinkTargetSearch {
     /// The longest chain of hard links to follow; each link needs a scan of the whole archive.
     private static let depthLimit = 8
-    /// The most bytes of paths in memory.
+    /// The limit for the bytes of paths in memory.
     private static let byteLimit = 16 << 20
     /// The approximate overhead of a path in memory.
     private static let pathOverhead = 128

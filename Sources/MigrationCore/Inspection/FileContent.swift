@@ -5,7 +5,7 @@ internal import MigrationSystem
 extension ArchiveSource {
     /// Passes the content of the file at `path` to `body`, piece by piece, with zeros for its holes.
     ///
-    /// In a stream, the path may be a printed name (`isPrinted`). Each piece was checked against its hash before. Content from a
+    /// In a stream, the path may be a printed name (`isPrinted`). Each piece was already checked against its hash. Content from a
     /// pipe is proved complete only when the method returns.
     ///
     /// - Returns: The description of the archive.
@@ -105,12 +105,12 @@ private struct FileContent {
             count += 1
             if let occurrence, count < occurrence { continue }
             guard count == occurrence ?? 1 else {
-                // The bytes that were written can't be taken back.
+                // Bytes already written can't be taken back.
                 throw ArchiveError(.refused, "comes twice in a tar file from a pipe", entry: path)
             }
             if case .hardLink(let target) = entry.kind { return target }
             try pass(entry, of: reader, body)
-            // Only a file in this project's format proves each piece by itself.
+            // Only in a file of this project's format is each piece verified separately.
             if names == nil, reader.header != nil, reader.archiveBytes != nil { return nil }
         }
         try names?.checkCompleteness()

@@ -1,7 +1,7 @@
 internal import MigrationArchive
 internal import MigrationSystem
 
-/// Moves what an extraction has staged to its place: all of it, or nothing.
+/// Moves the staged items of an extraction to their destination: all of them, or none.
 package struct StagedPlacement {
     /// What happens to existing items.
     package enum Policy: Sendable {
@@ -47,7 +47,7 @@ package struct StagedPlacement {
         }
     }
 
-    /// Moves everything; what was moved is taken back if something can't be.
+    /// Moves everything; if an item can't be moved, all moves are undone.
     ///
     /// - Throws: ``MigrationError`` of codes `outputExists`, `outputFailed` and `outOfSpace`; `CancellationError`.
     func run() throws {
@@ -166,7 +166,7 @@ extension StagedPlacement {
         return false
     }
 
-    /// Takes back every move, the last one first.
+    /// Undoes every move, the last one first.
     func undo() {
         // The caller needs the first error; what can't be opened anymore stays where it is.
         try? moved.forEachReversed { record in

@@ -48,7 +48,7 @@ public final class MigrationProgress: Progress, @unchecked Sendable {
     /// The updates from now on, until the operation ends.
     ///
     /// The first one is the current state. A task that is slower than the operation gets the latest
-    /// update and misses those before it. Each use of this property makes a sequence of its own.
+    /// update and misses earlier ones. Each use of this property makes a new sequence.
     public var updates: some AsyncSequence<Update, Never> & Sendable {
         let (stream, continuation) = AsyncStream.makeStream(
             of: Update.self,
@@ -99,12 +99,12 @@ public final class MigrationProgress: Progress, @unchecked Sendable {
 extension Progress {
     /// The largest count to show.
     ///
-    /// Much larger ones overflow Foundation's fractions, which ends the process on Linux.
+    /// Much larger ones overflow Foundation's fractions, which crashes the process on Linux.
     package static let largestCount: Int64 = 1 << 53
 
     /// Sets the total; a total of 0 or less counts as unknown.
     package func setTotal(_ total: Int64) {
-        // Foundation on Linux ends the process if a positive total becomes 0.
+        // Foundation on Linux crashes if a positive total becomes 0.
         totalUnitCount = total > 0 ? min(total, Self.largestCount) : -1
     }
 

@@ -1,15 +1,15 @@
 package import Foundation
 package import MigrationSystem
 
-/// Runs an operation on a thread of its own; it is cancelled with the calling task.
+/// Runs an operation on its own thread; it is cancelled with the calling task.
 ///
 /// - Parameters:
 ///   - threadCount: The number of threads that work on it; `nil` for one per processor.
 ///   - progress: Shows how much is done, until the operation ends.
 ///   - body: The work.
 /// - Returns: The result of `body`.
-/// - Throws: ``MigrationError`` of code `invalidOption` if that many threads are not allowed, and of code
-///   `outputFailed` if the system can't start one; errors of `body`.
+/// - Throws: ``MigrationError`` of code `invalidOption` if the number of threads is not allowed,
+///   and of code `outputFailed` if the system can't start one; errors of `body`.
 package func withOperation<Result>(
     threadCount: Int? = nil,
     progress: Progress? = nil,
@@ -42,11 +42,11 @@ package func withOperationThread<Result>(
 
 /// Runs `body` on the calling thread until it returns, without a thread of Dispatch.
 ///
-/// If the system has no thread left, Dispatch waits for one forever.
+/// If the system can't start a thread, Dispatch waits forever.
 ///
 /// - Parameters:
 ///   - body: What to run.
-///   - started: Gets its task, which can be cancelled.
+///   - started: Receives its task, which can be cancelled.
 /// - Returns: The result of `body`.
 package func withCallingThread<Result: Sendable>(
     _ body: @escaping @Sendable () async -> Result,

@@ -28,7 +28,7 @@ struct ContainerSelection: Sendable {
         exclusions.isEmpty && !path.isEmpty && !Self.cachesPath.starts(with: path)
     }
 
-    /// The longest path of a file that is left out without a pattern.
+    /// The longest path of a file that is omitted without a pattern.
     static let longestOwnPath = (neverMoved + [cachesPath]).map(\.count).max() ?? 0
 
     /// The reason for omitting the entry at `path`; `nil` to keep it.

@@ -10,7 +10,7 @@ package import MigrationSystem
 /// end, a pattern matches only directories. A pattern that matches a directory also matches
 /// everything below it. `./` at the start is the same as `/`.
 public struct PathPattern: Hashable, Sendable, CustomStringConvertible {
-    /// The pattern as it was written.
+    /// The original text of the pattern.
     public let description: String
 
     /// The patterns of the names between the slashes; an empty one means `**`.
@@ -71,8 +71,7 @@ public struct PathPattern: Hashable, Sendable, CustomStringConvertible {
         matches(path.bytes, isDirectory: isDirectory, orAbove: true)
     }
 
-    /// Goes through the path once, and tracks all positions in the pattern that it may have
-    /// reached.
+    /// Scans the path once, and tracks all positions in the pattern that it may have reached.
     private func matches(_ path: [UInt8], isDirectory: Bool, orAbove: Bool) -> Bool {
         let parts = path.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
         var places = [0]

@@ -10,7 +10,7 @@ struct ContainerListing: SourceVisitor {
     /// The directory that is left out, with everything below it.
     private var omitted: (path: [UInt8], reason: Omission.Reason)?
 
-    /// Lists everything in the container at `root` but its bookkeeping and metadata.
+    /// Lists everything in the container at `root` except its bookkeeping and metadata.
     ///
     /// `body` gets each entry, and why an export would leave it out.
     static func list(

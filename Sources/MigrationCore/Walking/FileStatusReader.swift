@@ -10,7 +10,7 @@ final class FileStatusReader {
     private let operation: MigrationOperation
     private var step: OrderedStep<FileRun, [FileStatus]>?
 
-    /// Prepares a reader that the threads of `operation` help as soon as there is a long run.
+    /// Prepares a reader that uses the threads of `operation` for long runs.
     init(on operation: MigrationOperation) { self.operation = operation }
 
     /// Calls `body` with each file of `run` and its status, in their order.
@@ -41,7 +41,7 @@ final class FileStatusReader {
                 let statuses = try step.next() ?? []
                 step.release()
                 for (index, status) in zip(range, statuses) { try body(index, status) }
-                // After an error there are fewer: this call then hits the same error.
+                // After an error there are fewer, and this call finds the same error again.
                 try readAlone(range.dropFirst(statuses.count), of: run, body)
             }
         } catch {
@@ -59,7 +59,7 @@ final class FileStatusReader {
         for index in range { try body(index, try run.status(at: index)) }
     }
 
-    /// The most slices under way.
+    /// The maximum number of slices under way.
     private var depth: Int { 2 * operation.threadCount }
 
     private func startedStep() -> OrderedStep<FileRun, [FileStatus]> {
@@ -72,16 +72,17 @@ final class FileStatusReader {
     }
 }
 
-/// The statuses of files from the walk for an estimate, so that the walk that archives them needn't ask again.
+/// The statuses of files from the walk for an estimate, so that the archiving walk doesn't need to
+/// read them again.
 ///
-/// A file that has changed since fails the export when it is read, as one that changes later does.
+/// If a file has changed since, the export fails when it is read, as for later changes.
 final class KnownStatuses {
     private struct Place: Hashable {
         let directory: FileStatus.Identity
         let start: Int
     }
 
-    /// The most files that are remembered, which bounds the memory.
+    /// The maximum number of remembered files, which bounds the memory.
     private static let limit = 64 * 1024
 
     private var runs: [Place: (directory: FileStatus, files: [FileStatus])] = [:]
@@ -127,7 +128,7 @@ extension FileRun {
         var statuses: [FileStatus] = []
         statuses.reserveCapacity(range.count)
         for index in range {
-            // The owner reads it again, and gets the error.
+            // The caller reads it again, and reports the error.
             guard let status = try? status(at: index) else { break }
             statuses.append(status)
         }

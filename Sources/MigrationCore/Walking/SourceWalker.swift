@@ -15,10 +15,10 @@ package struct SourceWalker {
         var index = 0
     }
 
-    /// The most files in a run: a cancellation takes effect between two runs.
+    /// The longest run of files: a cancellation takes effect between two runs.
     private static let longestRun = 4096
 
-    /// The most directories that are open at a time.
+    /// The maximum number of directories that are open at a time.
     private static let openLevels = 64
 
     private let operation: MigrationOperation
@@ -66,7 +66,7 @@ package struct SourceWalker {
         return levels[last].listing[levels[last].index - 1]
     }
 
-    /// The next files, up to a name that is not known to be a file's.
+    /// The next files, up to a name that may not be a file.
     private mutating func nextRun() -> FileRun? {
         let last = levels.count - 1
         let (start, listing) = (levels[last].index, levels[last].listing)
@@ -187,11 +187,11 @@ package protocol SourceVisitor {
     /// Returns whether to skip a directory that can't be opened, because nothing in it is needed.
     mutating func passesOver(_ item: SourceItem) throws -> Bool
 
-    /// Whether files are visited in runs, without looking at each, if the directory lists their
-    /// kind.
+    /// Whether files are visited in runs, without reading their status, if the directory lists
+    /// their kind.
     static var visitsRuns: Bool { get }
 
-    /// Visits files that follow one another.
+    /// Visits consecutive files.
     mutating func visit(_ run: FileRun) throws
 }
 
@@ -209,7 +209,7 @@ extension SourceVisitor {
 
 // MARK: - Paths
 
-/// The path at which a walk is.
+/// The current path of a walk.
 final class WalkedPath {
     fileprivate var bytes: [UInt8]
 
@@ -223,10 +223,10 @@ final class WalkedPath {
     fileprivate func leave(to count: Int) { bytes.removeLast(bytes.count - count) }
 }
 
-/// The path of something in the archive, made only on demand: making the path of every directory in a deep
-/// tree takes longer than the walk.
+/// A path in the archive, made only on demand: making the path of every directory in a deep tree
+/// would take longer than the walk.
 ///
-/// A walk's place is used before the walk continues.
+/// It must be used before the walk continues.
 enum SourcePath {
     case known([UInt8])
     /// Where the walk is.
@@ -234,7 +234,7 @@ enum SourcePath {
     /// In the directory where the walk is.
     case beneath(WalkedPath)
 
-    /// The path of what has `name` in its directory.
+    /// The path of `name` in its directory.
     fileprivate func bytes(of name: [UInt8] = []) -> [UInt8] {
         switch self {
         case .known(let bytes): return bytes
@@ -270,7 +270,7 @@ package struct SourceItem {
     let place: SourcePath
     package let status: FileStatus
 
-    /// The path under which the archive holds it.
+    /// Its path in the archive.
     package var path: [UInt8] { place.bytes(of: name) }
 
     /// The length of the path.
@@ -318,22 +318,22 @@ extension ContainerSelection {
     }
 }
 
-/// Files that follow one another in a directory, known only by their names.
+/// Consecutive files in a directory, of which only the names are known.
 package struct FileRun {
     /// The open directory that holds them, and its status before it was listed.
     let directory: OpenFile
     let status: FileStatus
 
-    /// The path under which the archive holds the directory; empty for the root.
+    /// The directory's path in the archive; empty for the root.
     let path: [UInt8]
 
     /// The directory's names.
     let listing: DirectoryListing
 
-    /// The files' places in the listing.
+    /// The files' range in the listing.
     let range: Range<Int>
 
-    /// The path under which the archive holds the file at `index`.
+    /// The path of the file at `index` in the archive.
     func path(at index: Int) -> [UInt8] { listing.path(at: index, beneath: path) }
 
     /// The status of the file at `index`.
@@ -357,7 +357,7 @@ package struct WalkedDirectory {
     package let opened: OpenFile
     package let status: FileStatus
 
-    /// The path under which the archive holds it; empty for the root.
+    /// Its path in the archive; empty for the root.
     package var path: [UInt8] { place.bytes() }
 
     /// Throws if entries were added or removed meanwhile.
@@ -379,7 +379,7 @@ struct SourceMeasure: SourceVisitor {
     /// The bytes of content; a file with several names counts once.
     private(set) var contentBytes: UInt64 = 0
 
-    /// The bytes that the content takes on its disk; less than `contentBytes` if files have holes.
+    /// The bytes that the content takes on disk; less than `contentBytes` if files have holes.
     private(set) var allocatedBytes: UInt64 = 0
 
     /// The longest path, in bytes, that is never too long for an archive.
