@@ -12,7 +12,7 @@ package struct BookkeepingDirectory {
     package static let journalName = "import-journal.json"
     static let lastImportName = "last-import.json"
     static let readingName = "import-status-read.json"
-    /// The files about the import that made the data; they go where the data goes.
+    /// The files about the import that made the data; they move with the data.
     static let namesOfData = [
         recordName, lastImportName, readingName, ContainerIdentity.fileName,
     ]
@@ -38,7 +38,7 @@ package struct BookkeepingDirectory {
         }
     }
 
-    /// Opens the bookkeeping of a container, and makes it if there is none.
+    /// Opens the bookkeeping of a container, and makes it if it is missing.
     ///
     /// The directory and its files belong to the container's owner, whichever user makes them.
     package static func make(in root: OpenFile) throws(SystemError) -> BookkeepingDirectory {
@@ -96,12 +96,12 @@ package struct BookkeepingDirectory {
     /// The open directory, for data beside the files.
     package var openDirectory: OpenFile { directory }
 
-    /// Whether something has the name `name`.
+    /// Whether `name` exists.
     func has(_ name: String) throws(SystemError) -> Bool {
         try directory.descriptor.statusIfPresent(of: [UInt8](utf8: name)) != nil
     }
 
-    /// Moves the file `name` here from `other`, and replaces one that is here.
+    /// Moves the file `name` here from `other`, and replaces an existing one.
     func take(_ name: String, from other: BookkeepingDirectory) throws(SystemError) {
         let name = [UInt8](utf8: name)
         try other.directory.descriptor.rename(name, to: name, in: directory.descriptor)
@@ -186,7 +186,7 @@ extension BookkeepingDirectory {
     }
 }
 
-/// How bookkeeping files are written: stable keys in a stable order, dates in ISO 8601.
+/// The encoding of bookkeeping files: stable keys in a stable order, dates in ISO 8601.
 enum BookkeepingCoding {
     static func encode(_ value: some Encodable) throws -> Data {
         let encoder = JSONEncoder()

@@ -12,7 +12,7 @@ package struct ContainerCommit {
     let live: ContainerLock
     let staging: StagingDirectory
     let record: ImportRecord
-    /// The space set aside for the record of a failure, to be freed if the commit needs it.
+    /// The space reserved for the record of a failure, to be freed if the commit needs it.
     var reserve: RecordReserve?
     /// Where the old data is kept; `nil` removes it.
     var kept: KeptContainer?
@@ -109,13 +109,14 @@ package struct ContainerCommit {
     }
 }
 
-// MARK: - What stays with the place
+// MARK: - The properties of the directory
 
 extension ContainerCommit {
-    /// Gives the staged container everything that stays with the place, and the record of the
-    /// import.
+    /// Copies the properties of the live directory to the staged container, and writes the record
+    /// of the import.
     ///
-    /// - Returns: Whether the two directories are alike now. If not, the live one has to stay.
+    /// - Returns: Whether the two directories are alike now. If not, the live one must not be
+    ///   exchanged.
     private func prepareExchange() throws -> Bool {
         do {
             let metadata = ContainerLayout.metadataName
@@ -141,7 +142,7 @@ extension ContainerCommit {
         }
     }
 
-    /// Whether the bundle holds only what an import knows, so that nothing is lost if it is exchanged.
+    /// Whether the bundle holds only what an import knows, so that an exchange loses nothing.
     private func holdsNothingElse() throws(SystemError) -> Bool {
         let listing = try DirectoryListing(of: live.directory.descriptor)
         let known = [
@@ -152,8 +153,8 @@ extension ContainerCommit {
         return info == nil || info?.kind == .regular
     }
 
-    /// Gives the staged directory everything that the live one has besides its data, and what
-    /// `body` writes; returns whether the two are alike now.
+    /// Copies everything but the data of the live directory to the staged one, and calls `body` to
+    /// write the rest; returns whether the two are alike now.
     private static func makeAlike(
         _ staged: OpenFile,
         _ live: OpenFile,
@@ -183,7 +184,8 @@ extension ContainerCommit {
         try journal.write(to: bookkeeping)
     }
 
-    /// Copies the property list `name`, by which Apple's programs know the container or the bundle.
+    /// Copies the property list `name`, by which Apple's programs recognize the container or the
+    /// bundle.
     static func copy(
         _ name: [UInt8],
         of live: OpenFile,

@@ -3,7 +3,7 @@ package import MigrationSystem
 
 /// The contents of a container.
 package enum ContainerContents {
-    /// Whether there is anything but empty directories, bookkeeping and metadata.
+    /// Whether there is anything except empty directories, bookkeeping and metadata.
     package static func holdsData(_ root: OpenFile, at path: BytePath) throws(MigrationError)
         -> Bool
     {

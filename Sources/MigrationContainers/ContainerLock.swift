@@ -4,10 +4,10 @@ package import MigrationSystem
 
 /// The right to use a container: of apps together, of readers together, or of a single writer.
 ///
-/// The lock is on the container's directory itself or, in a bundle, on the bundle. Apps and readers share it,
-/// and each kind has a mark on it that the other looks for. An import exchanges that directory, so after
-/// locking it, the path must still lead to the same directory. A lock ends with the process that
-/// holds it.
+/// The lock is on the container's directory itself or, in a bundle, on the bundle. Apps and readers
+/// share it, and each kind sets a mark that the other checks. An import exchanges that directory,
+/// so after locking it, the path must still lead to the same directory. A lock ends with the
+/// process that holds it.
 package struct ContainerLock {
     /// What a container is used for.
     package enum Use: Sendable {
@@ -67,8 +67,8 @@ package struct ContainerLock {
         claim.end(unlocking: directory)
     }
 
-    /// Refuses to write to a container that is a mount point in its bundle: nothing can be moved between it and
-    /// the bookkeeping.
+    /// Refuses to write to a container that is a mount point in its bundle, because files can't be
+    /// moved between it and the bookkeeping.
     private func checkIsOfOneMount(for use: Use) throws(MigrationError) {
         guard use == .writing, place.isBundle else { return }
         // If the system can't tell, the rename itself fails and reports why.
@@ -97,7 +97,7 @@ package struct ContainerLock {
 
     /// The processes that hold the container at `path`, in words for a message.
     private static func holders(of path: BytePath) -> String {
-        // The message can do without the names.
+        // The names in the message are optional.
         let identity = try? FileDescriptor.status(atPath: path).identity
         let processes = identity.map(FileDescriptor.lockHolders) ?? []
         guard let first = processes.first else { return "an app or another migration" }
@@ -236,8 +236,8 @@ private final class LockClaim: Sendable {
         }
     }
 
-    /// Sets its mark first and looks for others then, so that of two that begin at once, at most
-    /// one continues.
+    /// Sets its mark before it looks for others, so that of two that begin at the same time, at
+    /// most one continues.
     private static func share(
         _ file: OpenFile,
         marking mark: Int,
@@ -271,7 +271,7 @@ private final class LockClaim: Sendable {
     static var endCount: Int { state.withLock { $0.endCount } }
 
     static func isHeld(_ path: BytePath) -> Bool {
-        // A directory that can't be looked at can't be one that this process holds.
+        // A directory whose status can't be read can't be held by this process.
         guard let identity = try? FileDescriptor.status(atPath: path).identity else {
             return false
         }

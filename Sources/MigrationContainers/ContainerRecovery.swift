@@ -93,8 +93,8 @@ package enum ContainerRecovery {
 
     /// Recovers the locked container.
     ///
-    /// - Throws: ``MigrationError``, also where the container is whole and only the data that the import
-    ///   replaced can't be moved to where it is to be kept.
+    /// - Throws: ``MigrationError``, also if the container is whole and only the replaced data
+    ///   can't be moved to the directory that is to keep it.
     @discardableResult
     package static func recover(_ lock: ContainerLock) throws(MigrationError) -> Conclusion {
         var conclusion = Conclusion()
@@ -123,7 +123,8 @@ package enum ContainerRecovery {
         return conclusion
     }
 
-    /// Moves the data that a commit replaced to where it is to be kept, if that is still to be done.
+    /// Moves the data that a commit replaced to the directory that is to keep it, if that is still
+    /// to be done.
     private static func finishKeeping(
         of lock: ContainerLock,
         bookkeeping: BookkeepingDirectory
@@ -217,7 +218,7 @@ public struct RecoveryReport: Sendable {
     /// The reason for giving the import up.
     public let problem: MigrationError?
 
-    /// Where data that had no place was moved, as printable paths.
+    /// Where data was moved that couldn't stay, as printable paths.
     public var kept: [String] { keptPaths.map { PrintableText.escaping($0) } }
 
     /// The bytes of these paths.
@@ -226,7 +227,7 @@ public struct RecoveryReport: Sendable {
     /// The container that holds the data which the last import replaced, if it was kept and is still there.
     package var replacedPath: [UInt8]?
 
-    /// Whether the two containers can change their places by renaming; a mount point can't.
+    /// Whether the two containers can be swapped by renaming; a mount point can't.
     package var isRenamable = false
 }
 
@@ -260,14 +261,14 @@ extension ContainerRecovery {
 }
 
 extension RecoveryReport {
-    /// Records where the data is that the last import replaced.
+    /// Records where the data that the last import replaced is.
     fileprivate mutating func noteReplacedData(
         of container: MigrationDataContainer,
         _ directory: OpenFile
     ) throws(MigrationError) {
         guard let kept = try container.storedImportRecord()?.keptPath else { return }
         let path = BytePath(kept)
-        // A person couldn't go back to a directory that can't be looked at.
+        // A person couldn't go back to a directory that can't be accessed.
         guard (try? FileDescriptor.status(atPath: path).kind) == .directory else { return }
         replacedPath = kept
         // If unsure, the answer shows the way that always works: an export and an import.
@@ -318,7 +319,7 @@ private struct BookkeepingRemoval {
 
     /// The bookkeeping, if it is a trustworthy directory.
     private var readable: BookkeepingDirectory? {
-        // Whatever is wrong with it, it is kept as a whole.
+        // If anything is wrong with it, it is kept as a whole.
         (try? BookkeepingDirectory(in: root)) ?? nil
     }
 
@@ -331,7 +332,7 @@ private struct BookkeepingRemoval {
         return holder
     }
 
-    /// Puts old data back where its place is free.
+    /// Moves old data back if nothing else has its name.
     private func putBack(from bookkeeping: BookkeepingDirectory, undone: String?) {
         let name = Leftovers.replacedName
         let directory = bookkeeping.openDirectory

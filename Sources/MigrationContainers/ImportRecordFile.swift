@@ -44,8 +44,8 @@ package struct ImportRecordFile {
         [(try? attempt())?.staging, (try? read(Self.name))?.staging]
     }
 
-    /// Replaces the record of its kind; that of an attempt uses the space of `reserve`, as the disk may be
-    /// full by now.
+    /// Replaces the record of its kind; the record of an attempt uses the space of `reserve`,
+    /// because the disk may be full by now.
     package func write(_ record: ImportRecord, using reserve: RecordReserve? = nil) throws {
         let data = try BookkeepingCoding.encode(record)
         if let identity = record.container {
@@ -68,11 +68,11 @@ package struct ImportRecordFile {
     /// Removes the records, if there are any.
     package func remove() throws(SystemError) {
         try keepFingerprint()
-        // This comes first, so that the attempt is never taken for the status of data that an
+        // This comes first, so that the attempt is never mistaken for the status of data that an
         // import made.
         try bookkeeping.remove(Self.attemptName)
         try bookkeeping.remove(Self.name)
-        // Without the record the note has no meaning, and the next record doesn't match it.
+        // Without the record the note is meaningless, and the next record doesn't match it.
         try? bookkeeping.remove(Self.readingName)
     }
 }
@@ -80,7 +80,7 @@ package struct ImportRecordFile {
 // MARK: - With the data
 
 extension ImportRecordFile {
-    /// Moves the files about the import that made the data to the data, in `place`.
+    /// Moves the files about the import that made the data to `place`, beside the data.
     func setAside(in place: OpenFile) throws {
         for name in BookkeepingDirectory.namesOfData where try bookkeeping.has(name) {
             try BookkeepingDirectory.make(in: place).take(name, from: bookkeeping)
@@ -149,15 +149,15 @@ extension ImportRecordFile {
         guard let data = try bookkeeping.read(BookkeepingDirectory.lastImportName) else {
             return nil
         }
-        // A file that can't be understood counts as none: the import runs once more.
+        // A file that can't be understood counts as missing: the import runs again.
         let last = try? BookkeepingCoding.decode(LastImport.self, from: data)
         return last?.version == LastImport.currentVersion ? last?.fingerprint : nil
     }
 
     /// Keeps the fingerprint of a success whose record is about to be removed.
     ///
-    /// If it can't be kept, the import only runs once more. But the fingerprint of an older import must not
-    /// stay in its place.
+    /// If it can't be kept, the import only runs again. But the fingerprint of an older import must
+    /// not remain.
     private func keepFingerprint() throws(SystemError) {
         // A record that can't be read has no fingerprint to keep.
         guard let record = try? read(Self.name), record.outcome == .success else { return }
@@ -190,7 +190,7 @@ extension ImportRecordFile {
     /// When an app first asked for `record`; `nil` if none did.
     func firstReading(of record: ImportRecord) throws -> Date? {
         guard let data = try bookkeeping.read(Self.readingName) else { return nil }
-        // A damaged note counts as none: it says nothing about the import itself.
+        // A damaged note counts as missing, because it isn't about the import itself.
         let reading = try? BookkeepingCoding.decode(Reading.self, from: data)
         guard let reading, reading.version == Reading.currentVersion,
             reading.record == record.withoutActivity
@@ -209,12 +209,12 @@ extension ImportRecordFile {
 
 // MARK: - Space for the record of a failure
 
-/// Disk space set aside when an import begins, so that a failure can be recorded on a full disk.
+/// Disk space reserved when an import begins, so that a failure can be recorded on a full disk.
 ///
 /// It is the file that will replace the record of the last attempt, so recording the failure needs neither new bytes
 /// nor a new file. If the process dies, the file is removed like any unfinished replacement.
 package struct RecordReserve {
-    /// More than any record takes, whatever the error in it says.
+    /// More than any record takes, whatever its error.
     private static let size = 192 * 1024
 
     private static let name = BookkeepingDirectory.temporaryName(
@@ -224,7 +224,7 @@ package struct RecordReserve {
     private let directory: OpenFile
     private let file: OpenFile
 
-    /// Sets the space aside in `bookkeeping`.
+    /// Reserves the space in `bookkeeping`.
     package static func make(
         in bookkeeping: BookkeepingDirectory
     ) throws(SystemError) -> RecordReserve {
@@ -245,12 +245,12 @@ package struct RecordReserve {
 
     /// Frees the space for other files.
     ///
-    /// The open file is cut, whatever has its name by now.
+    /// The open file is truncated, whatever has its name by now.
     package func free() throws(SystemError) {
         try file.descriptor.setSize(0)
     }
 
-    /// Removes from `bookkeeping` the space that a dead process set aside.
+    /// Removes from `bookkeeping` the space that a dead process reserved.
     package static func remove(from bookkeeping: BookkeepingDirectory) throws(SystemError) {
         try bookkeeping.remove(name)
     }
@@ -260,7 +260,7 @@ package struct RecordReserve {
     /// - Returns: Whether the space was still there; another file may have taken its name.
     fileprivate func write(_ data: Data) throws(SystemError) -> Bool {
         let reserved = try file.descriptor.status().identity
-        // If the name is gone or can't be looked at, the space isn't used.
+        // If the name is gone or can't be checked, the space isn't used.
         let current = try? directory.descriptor.status(of: Self.name).identity
         guard current == reserved else { return false }
         let bytes = [UInt8](data)

@@ -23,7 +23,8 @@ extension MigrationDataContainer {
     /// Returns the record of the last import that failed or was interrupted; `nil` if none did since the last
     /// success, or since the status was cleared.
     ///
-    /// The container holds what it held before that import. An addition to Apple's interface.
+    /// The container still holds its data from before that import. An addition to Apple's
+    /// interface.
     ///
     /// - Returns: The record, or `nil`.
     /// - Throws: ``MigrationError`` as ``importRecord()`` does.
@@ -45,10 +46,10 @@ extension MigrationDataContainer {
 
     /// Returns when an app first asked ``MigrationStatus`` for the status that is set.
     ///
-    /// An app clears the status after it has shown it. A status that was asked for long ago and is
-    /// still set was forgotten. An addition to Apple's interface.
+    /// An app clears the status after it has shown it. If a status was read long ago and is still
+    /// set, the app forgot to clear it. An addition to Apple's interface.
     ///
-    /// - Returns: The date, to the second; `nil` if no status is set, if nobody asked for it, or if
+    /// - Returns: The date, to the second; `nil` if no status is set, if no app asked for it, or if
     ///   the date could not be stored.
     /// - Throws: ``MigrationError`` as ``importRecord()`` does.
     public func importRecordReadDate() throws(MigrationError) -> Date? {
@@ -62,7 +63,7 @@ extension MigrationDataContainer {
 
     /// Takes what the person was doing when the data in the container was exported.
     ///
-    /// It is returned once. It is kept if its type is not among `types`, until
+    /// It is returned once. If its type is not among `types`, it is kept until
     /// ``clearImportRecord()``. An addition to Apple's interface.
     ///
     /// - Parameter types: The types of activities that the app can continue.
@@ -111,10 +112,10 @@ extension MigrationStatus {
     /// If no import made the data, it is the failure of the last one.
     ///
     /// The error of a failure is an `NSError` with the domain, code and description of the thrown
-    /// error, and as much of its other information as ``PersistedError`` carries. For an
-    /// interrupted import it is a ``MigrationError`` of code `interrupted`. If the persisted status
-    /// can't be read, the result is a failure with a ``MigrationError`` of code `statusUnreadable`,
-    /// or `containerInvalid` if there is no container, and the status stays as it is.
+    /// error, and as much of its other information as ``PersistedError`` holds. For an interrupted
+    /// import it is a ``MigrationError`` of code `interrupted`. If the persisted status can't be
+    /// read, the result is a failure with a ``MigrationError`` of code `statusUnreadable`, or
+    /// `containerInvalid` if there is no container, and the status stays as it is.
     public static var importStatus: MigrationStatus? {
         do {
             guard let container = try container, let record = try container.importRecord() else {

@@ -11,7 +11,7 @@ struct JournaledCommit {
     let live: ContainerLock
     let staging: StagingDirectory
     let record: ImportRecord
-    /// The space set aside for the record of a failure, to be freed if the commit needs it.
+    /// The space reserved for the record of a failure, to be freed if the commit needs it.
     var reserve: RecordReserve?
     /// Where the old data is kept; `nil` removes it.
     var kept: KeptContainer?
@@ -30,7 +30,7 @@ struct JournaledCommit {
         } else {
             leftovers.removeJournal(from: bookkeeping)
         }
-        // A journal that stays needs the staged data when the commit is resumed.
+        // If the journal remains, resuming the commit needs the staged data.
         guard leftovers.problems.isEmpty else { return leftovers.problems }
         leftovers.remove(staging)
         leftovers.remove(in: bookkeeping)
@@ -83,7 +83,7 @@ struct JournaledCommit {
         try journal.write(to: bookkeeping)
     }
 
-    /// Moves the old data out, and with it the record of the import that made it.
+    /// Moves out the old data, and the record of the import that made it.
     private static func clear(
         _ live: ContainerLock,
         into replaced: OpenFile,
@@ -95,7 +95,8 @@ struct JournaledCommit {
         try ImportRecordFile(in: bookkeeping).setAside(in: replaced)
     }
 
-    /// Undoes a commit that failed: new data back to staging, old data back to its place.
+    /// Undoes a commit that failed: moves new data back to staging, and old data back into the
+    /// container.
     private static func restore(
         _ live: ContainerLock,
         from replaced: OpenFile,
@@ -103,7 +104,7 @@ struct JournaledCommit {
         _ state: ImportJournal,
         bookkeeping: BookkeepingDirectory
     ) throws {
-        // Space that a dead process set aside would be missing if the disk is full.
+        // The space that a dead process reserved may be needed if the disk is full.
         try RecordReserve.remove(from: bookkeeping)
         if try ImportJournal.read(from: bookkeeping)?.phase == .filling {
             try move(allOf: live.root, to: staged, resuming: true)
@@ -144,7 +145,7 @@ extension JournaledCommit {
         staged: OpenFile?
     ) throws -> Bool {
         let replaced = try makeReplaced(in: bookkeeping, of: live.place, resuming: true)
-        // This may be interrupted again, and is then resumed by the same token.
+        // This may be interrupted again, and is then resumed with the same token.
         var state = journal
         state.record?.staging = journal.staging
         if journal.phase == .restoring {
@@ -176,9 +177,9 @@ extension JournaledCommit {
         return true
     }
 
-    /// Makes the directory for the old data, which has the form of `place`.
+    /// Makes the directory for the old data, with the layout of `place`.
     ///
-    /// A new commit must not find one, which may hold other data.
+    /// A new commit must not find an existing one, which may hold other data.
     private static func makeReplaced(
         in bookkeeping: BookkeepingDirectory,
         of place: ContainerPlace,
@@ -207,7 +208,7 @@ extension JournaledCommit {
         try staged.descriptor.synchronize()
     }
 
-    /// Moves every entry but the bookkeeping and the container's own metadata.
+    /// Moves every entry except the bookkeeping and the container's own metadata.
     private static func move(
         allOf source: OpenFile,
         to destination: OpenFile,
@@ -232,7 +233,7 @@ extension JournaledCommit {
 
 // MARK: - The journal
 
-/// How far an import has come, for the next command if this one dies.
+/// The progress of an import, for the next command if this one dies.
 package struct ImportJournal: Codable, Equatable {
     package enum Phase: String, Codable {
         /// Data is being staged beside the container, which is untouched.
@@ -249,7 +250,7 @@ package struct ImportJournal: Codable, Equatable {
         /// next command moves it to `kept`.
         case exchanged
 
-        /// Whether the container is the old one or the new one, whole.
+        /// Whether the container is completely the old one or the new one.
         package var isWhole: Bool { self == .staging || isCommitted }
 
         /// Whether the container is the new one, and only the old data is still to be moved.

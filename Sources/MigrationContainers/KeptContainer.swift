@@ -2,12 +2,12 @@ internal import Foundation
 package import MigrationContract
 package import MigrationSystem
 
-/// The directory to which an import moves the data that it replaces, as a container of its own.
+/// The directory to which an import moves the replaced data, as a separate container.
 ///
-/// The journal names it before the commit, and until the data is there. Only then is the journal removed,
-/// so that the next command finishes an interrupted move, and nothing ever removes that data.
+/// The journal names it from before the commit until the data is there, so that the next command
+/// finishes an interrupted move, and the data is never removed.
 package struct KeptContainer {
-    /// The path, whose parent has no links in it.
+    /// The path, whose parent contains no links.
     package let path: BytePath
 
     /// Checks that the data of the container in `place` can be moved to `path`.
@@ -31,7 +31,7 @@ package struct KeptContainer {
         self.path = BytePath([UInt8](path))
     }
 
-    /// Checks again, before the commit, what can change meanwhile.
+    /// Repeats before the commit the checks whose result can change meanwhile.
     package func check(for place: ContainerPlace) throws(MigrationError) {
         do {
             let parent = try FileDescriptor.open(path.parent, .directory)
@@ -57,7 +57,7 @@ package struct KeptContainer {
         }
     }
 
-    /// Refuses a mount point, and to move a bundle to where nothing would show that it is one.
+    /// Refuses a mount point, and a path at which a bundle couldn't be recognized.
     private func checkIsMovable(
         _ directory: borrowing FileDescriptor,
         of place: ContainerPlace
@@ -132,7 +132,8 @@ extension KeptContainer {
         try bookkeeping.removeIfEmpty(from: old)
     }
 
-    /// Gives the directory of the old data the container's own attributes, as far as this user may set them.
+    /// Copies the container's attributes to the directory of the old data, as far as this user may
+    /// set them.
     private static func makeAlike(
         _ replaced: OpenFile,
         to live: OpenFile,
@@ -156,7 +157,7 @@ extension KeptContainer {
 extension KeptContainer {
     /// Moves the old data to the path in `journal`, of a finished commit; `live` is the new container.
     ///
-    /// - Throws: ``MigrationError`` of code `containerInvalid`, which names both places.
+    /// - Throws: ``MigrationError`` of code `containerInvalid`, which names both directories.
     package static func finish(
         _ journal: ImportJournal,
         of live: ContainerLock,
@@ -173,7 +174,7 @@ extension KeptContainer {
             else { throw SystemError.missing("open") }
             let name = StagingDirectory.containerName
             guard try holder.descriptor.statusIfPresent(of: name) != nil else {
-                // It was moved, and nothing else is left to do.
+                // It was already moved.
                 return try bookkeeping.remove(BookkeepingDirectory.journalName)
             }
             let old = OpenFile(try holder.descriptor.open(name, .directory))

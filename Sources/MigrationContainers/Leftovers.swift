@@ -3,7 +3,7 @@ package import MigrationSystem
 
 /// Data of imports that should be gone: replaced data, and data that was never committed.
 ///
-/// Leftovers do no harm. If one can't be removed, the command reports it instead of failing, and
+/// Leftovers are harmless. If one can't be removed, the command reports it instead of failing, and
 /// the next command tries again.
 package struct Leftovers {
     /// The directory in which a journaled commit keeps the old data.
@@ -30,7 +30,7 @@ package struct Leftovers {
         }
     }
 
-    /// Moves the replaced data to where it is kept, by `body`.
+    /// Moves the replaced data to the directory that keeps it, by `body`.
     ///
     /// If that fails, the journal stays and the next command tries again.
     mutating func move(to kept: KeptContainer, _ body: () throws -> Void) {
@@ -121,7 +121,8 @@ package struct Leftovers {
         }
     }
 
-    /// Renames replaced data that stays, so that it is never mistaken for that of a later commit.
+    /// Renames replaced data that can't be removed, so that it is never mistaken for that of a
+    /// later commit.
     private static func setAside(_ name: [UInt8], in directory: OpenFile) -> [UInt8] {
         guard name == replacedName else { return name }
         for number in 1... {

@@ -6,8 +6,8 @@ internal import PropertyLists
 /// An `.xcappdata` bundle that an import makes, in the form that Xcode's *Replace Container* and
 /// its Run scheme accept.
 ///
-/// The container is imported into a bundle in a directory beside it, which is then renamed to its place. So a
-/// bundle under its own name is whole.
+/// The container is imported into a bundle in a directory beside the final path, which is then
+/// renamed. So a bundle under its own name is complete.
 package struct NewBundle {
     private let path: BytePath
     private let parent: OpenFile
@@ -19,8 +19,8 @@ package struct NewBundle {
 
     private var stagedPath: BytePath { path.parent / holderName / path.lastComponent }
 
-    /// Passes the container to import into to `body`: `container` itself, or one in a new bundle if it lies
-    /// in a bundle that doesn't exist.
+    /// Passes the container to import into to `body`: `container` itself, or one in a new bundle if
+    /// its bundle doesn't exist.
     ///
     /// If `body` throws, nothing is left of the bundle.
     package static func making<Result>(
@@ -119,7 +119,7 @@ package struct NewBundle {
             identifier.map { ["CFBundleIdentifier": .string($0)] } ?? [:]
         ).xml()
         do throws(SystemError) {
-            // The import exchanged the one that was made.
+            // The import exchanged the original one.
             let bundle = OpenFile(try holder.descriptor.open(path.lastComponent, .directory))
             let access = FileDescriptor.Access.creating(permissions: 0o644)
             let list = OpenFile(try bundle.descriptor.open(ContainerLayout.infoName, access))
@@ -146,7 +146,7 @@ package struct NewBundle {
         )
     }
 
-    /// The error with the path that the bundle was to have.
+    /// The error with the final path of the bundle.
     private func placed(_ error: any Error) -> any Error {
         guard let error = error as? MigrationError,
             let moved = error.bytePath?.moved(from: stagedPath, to: path)

@@ -4,10 +4,10 @@ package import MigrationSystem
 
 /// The directory in which an import prepares a container, on the container's own file system.
 ///
-/// It lies beside the container or its bundle if the two can be exchanged, otherwise in the container's
-/// bookkeeping. It holds the staged container or bundle and a file whose name is the import's token. The
-/// journal and the record name the token, so the next command can recognize the directory of a dead
-/// import. Its own name proves nothing.
+/// It is beside the container or its bundle if the two can be exchanged, otherwise in the
+/// container's bookkeeping. It holds the staged container or bundle and a file whose name is the
+/// import's token. The journal and the record name the token, so the next command can recognize the
+/// directory of a dead import. Its own name proves nothing.
 package struct StagingDirectory {
     package enum Position {
         case beside
@@ -121,7 +121,7 @@ package struct StagingDirectory {
         try directory.descriptor.setExtendedAttributes(attributes.filter { $0.name == inherited })
     }
 
-    /// Removes from the directory everything but the staged container.
+    /// Removes everything except the staged container from the directory.
     package func removeRest() throws(SystemError) {
         // The extension may have closed it.
         try holder.descriptor.setPermissions(0o700)
@@ -137,7 +137,7 @@ package struct StagingDirectory {
         }
     }
 
-    /// Lets other users pass to the staged container, or keeps them from it.
+    /// Allows or forbids other users to reach the staged container.
     package func setPassable(_ isPassable: Bool) throws(SystemError) {
         let permissions: UInt16 = isPassable ? 0o711 : 0o700
         try holder.descriptor.setPermissions(permissions)
@@ -190,7 +190,7 @@ extension StagingDirectory {
         let room = 255 - dot.count - suffix.count
         let name = path.lastComponent
         guard name.count >= room else { return dot + name + suffix }
-        // FNV-1a: the token proves whose directory it is, so that names which collide do no harm.
+        // FNV-1a: the token proves whose directory it is, so colliding names are harmless.
         let hash = name.reduce(0xcbf2_9ce4_8422_2325 as UInt64) { hash, byte in
             (hash ^ UInt64(byte)) &* 0x100_0000_01b3
         }
@@ -232,7 +232,7 @@ extension StagingDirectory {
             where try open(name, in: parent, markedBy: token) != nil && !names.contains(name) {
                 names.append(name)
             }
-            // A removal that was cut off left it; the token is in its name.
+            // An interrupted removal left it; the token is in its name.
             let last = nameBeside(path, token: token)
             if !names.contains(last), try isEmptyDirectory(last, in: parent) { names.append(last) }
         }
@@ -344,7 +344,7 @@ extension StagingDirectory {
     }
 }
 
-/// A name that nobody can guess, which identifies the staging directory of one import.
+/// An unguessable name that identifies the staging directory of one import.
 package struct StagingToken: Hashable {
     package let text: String
 
@@ -364,7 +364,7 @@ package struct StagingToken: Hashable {
 
     /// The tokens of the imports that the container's bookkeeping names.
     package static func all(in bookkeeping: BookkeepingDirectory) -> [StagingToken] {
-        // Unreadable files name none; other code reports the error.
+        // Unreadable files name no tokens; other code reports the error.
         let journal = try? ImportJournal.read(from: bookkeeping)
         let recorded = ImportRecordFile(in: bookkeeping).stagingTokens
         return ([journal?.staging] + recorded).compactMap { StagingToken($0) }

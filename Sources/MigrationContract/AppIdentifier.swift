@@ -12,7 +12,7 @@ public struct MigrationAppIdentifier: Sendable {
     /// The platform that the app runs on.
     public let platform: MigrationPlatform
 
-    /// Makes an identifier of its parts.
+    /// Makes an identifier from its parts.
     public init(
         storeIdentifier: MigrationAppIdentifier.StoreIdentifier,
         bundleIdentifier: String,
@@ -95,7 +95,7 @@ extension MigrationPlatform {
     /// macOS; an addition to Apple's constants.
     public static let macOS = MigrationPlatform("macOS")
 
-    /// Makes the platform that a person names: a known one in any case, or any other.
+    /// Makes the platform that a person names: a known one in upper or lower case, or any other.
     package init(named name: String) {
         let known: [MigrationPlatform] = [.android, .iOS, .linux, .macOS]
         self = known.first { $0.rawValue.lowercased() == name.lowercased() } ?? Self(name)

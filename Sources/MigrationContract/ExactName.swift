@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// A name of the file system as JSON holds it: exactly, whatever its bytes are.
+/// A name in the file system as stored in JSON: exactly, whatever its bytes are.
 ///
 /// A name in valid UTF-8 is text under its key. Any other is in Base64 under a second key, and the first
 /// one is absent, so that no two names look alike.

@@ -13,8 +13,8 @@ public struct Omission: Hashable, Sendable {
         /// It is a socket, a FIFO or a device, which an archive can't hold.
         case specialFile
 
-        /// It is an extended attribute outside the `user.` namespace, or an access control list, which nobody
-        /// asked for.
+        /// It is an extended attribute outside the `user.` namespace, or an access control list,
+        /// which wasn't requested.
         case extendedAttribute
 
         /// It is the owners of all entries, which an import restores only on request.
@@ -23,8 +23,8 @@ public struct Omission: Hashable, Sendable {
         /// It is a set-user-id, set-group-id or sticky bit, which an import does not restore.
         case specialPermissions
 
-        /// It is a modification time that the destination's file system can't hold; it holds
-        /// another one.
+        /// It is a modification time that the destination's file system can't hold; it stores a
+        /// different one.
         case modificationTime
 
         /// Root exported the container, and the container's owner can't read this file or
@@ -57,7 +57,7 @@ public struct Omission: Hashable, Sendable {
     /// It is 0 for an import.
     public let bytes: UInt64
 
-    /// Details that the path does not give, such as the name of an attribute.
+    /// Details besides the path, such as the name of an attribute.
     public let detail: String?
 
     package init(path: [UInt8], reason: Reason, bytes: UInt64, detail: String?) {

@@ -3,7 +3,7 @@ internal import MigrationSystem
 
 /// The app and the platform of a container, as the import that filled it recorded them.
 ///
-/// The file lies in the container's bookkeeping and stays when the import's status is cleared.
+/// The file is in the container's bookkeeping and stays when the import's status is cleared.
 package struct ContainerIdentity: Hashable, Sendable {
     /// The name of the file in the bookkeeping.
     package static let fileName = "identity.json"

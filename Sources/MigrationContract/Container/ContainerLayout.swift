@@ -12,7 +12,7 @@ package struct ContainerLayout {
     /// The directory at a container's root that holds this project's bookkeeping.
     package static let bookkeepingName = [UInt8](utf8: ".migration")
 
-    /// The names at a container's root that do not belong to the app, so they never move.
+    /// The names at a container's root that don't belong to the app and never move.
     package static let ownNames = [bookkeepingName, metadataName]
 
     /// The directories that a fresh container has.
@@ -29,10 +29,10 @@ package struct ContainerLayout {
 
     private static let bundleEnding = [UInt8](utf8: ".xcappdata")
 
-    /// Where the container lies: in the directory itself, or in the bundle that it is.
+    /// Where the container is: in the directory itself, or in the bundle.
     package let place: ContainerPlace
 
-    /// The bundle identifier in files of Apple's; `nil` if none has one.
+    /// The bundle identifier in Apple's files; `nil` if none has one.
     package let appleIdentifier: String?
 
     /// The identity that an import recorded; `nil` if none did.
@@ -42,20 +42,20 @@ package struct ContainerLayout {
     /// one.
     package let namedIdentifier: String?
 
-    /// Whether the container is from one of Apple's devices, by files of its system or by its form.
+    /// Whether the container is from one of Apple's devices, by its files or its layout.
     package let isFromApple: Bool
 
     /// Examines the directory at `path`, which need not exist.
     ///
     /// An `.xcappdata` bundle has the container in `AppData` and the identifier in
-    /// `AppDataInfo.plist` or, where that is missing, in its name. A directory with that ending is
-    /// a bundle if it holds `AppData` or doesn't exist yet; `path` may also lead to its `AppData`.
+    /// `AppDataInfo.plist` or, if that is missing, in its name. A directory with that ending is a
+    /// bundle if it holds `AppData` or doesn't exist yet; `path` may also lead to its `AppData`.
     ///
     /// - Throws: ``MigrationError`` of code `containerInvalid`, also for a bundle with bookkeeping in its
     ///   `AppData`, which would go to the device with the data.
     package init(at path: BytePath) throws(MigrationError) {
         do throws(SystemError) {
-            // Otherwise the error would name a file of Xcode's that need not exist.
+            // Otherwise the error would name a file of Xcode that need not exist.
             _ = try FileDescriptor.open(path, .directory)
         } catch {
             if error.isDenied { throw Self.unreadable(path, cause: error) }
@@ -97,7 +97,7 @@ package struct ContainerLayout {
         return try propertyList(at: path / infoName) != nil
     }
 
-    /// Refuses bookkeeping in the container of a bundle, which counts only beside it.
+    /// Refuses bookkeeping in the container of a bundle, because it belongs beside it.
     private static func checkBookkeeping(in root: BytePath) throws(MigrationError) {
         let path = root / bookkeepingName
         guard try exists(path) else { return }
@@ -107,7 +107,7 @@ package struct ContainerLayout {
         throw MigrationError(.containerInvalid, message, path: path)
     }
 
-    /// Whether the directory has the form in which Device Hub of Xcode 27 downloads containers.
+    /// Whether the directory has the layout of containers downloaded by Device Hub in Xcode 27.
     private static func isDeviceHubFolder(_ path: BytePath) throws(MigrationError) -> Bool {
         for name in ["Documents", "Library", "tmp"] {
             guard try isDirectory(path / BytePath(name)) else { return false }

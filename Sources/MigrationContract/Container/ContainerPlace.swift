@@ -1,9 +1,11 @@
 package import MigrationSystem
 
-/// Where a container lies: the directory that is locked, holds the bookkeeping and is exchanged by an import.
+/// Where a container is: the directory that is locked, holds the bookkeeping and is exchanged by an
+/// import.
 ///
-/// That is the container's own directory or, for a container in an `.xcappdata` bundle, the bundle. So the
-/// bookkeeping of a bundle lies beside `AppData`, and doesn't go to the device with the data.
+/// That is the container's own directory or, for a container in an `.xcappdata` bundle, the bundle.
+/// So the bookkeeping of a bundle is beside `AppData`, and isn't copied to the device with the
+/// data.
 package struct ContainerPlace: Hashable, Sendable {
     /// The path of the directory.
     package let path: BytePath
@@ -18,14 +20,14 @@ package struct ContainerPlace: Hashable, Sendable {
     /// The path of the container.
     package var containerPath: BytePath { isBundle ? path / ContainerLayout.dataName : path }
 
-    /// Opens the container in `directory`, which is the place itself or has its form.
+    /// Opens the container in `directory`, which is this directory or has the same layout.
     package func openContainer(in directory: OpenFile) throws(SystemError) -> OpenFile {
         guard isBundle else { return directory }
         return OpenFile(try directory.descriptor.open(ContainerLayout.dataName, .directory))
     }
 
-    /// Makes the directories in `directory`, which is empty, that give it the form of the place; if
-    /// `resuming`, they may exist already.
+    /// Makes the directories of this layout in `directory`, which is empty; if `resuming`, they may
+    /// already exist.
     package func makeContainer(
         in directory: OpenFile,
         resuming: Bool = false
@@ -38,7 +40,7 @@ package struct ContainerPlace: Hashable, Sendable {
         }
     }
 
-    /// Removes from `directory` the empty directories that give it the form of the place.
+    /// Removes the empty directories of this layout from `directory`.
     package func removeEmptyContainer(from directory: OpenFile) {
         // Best effort; a directory that isn't empty holds data.
         try? directory.descriptor.removeDirectory(ContainerLayout.bookkeepingName)

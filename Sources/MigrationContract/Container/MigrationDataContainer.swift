@@ -22,32 +22,31 @@ public struct MigrationDataContainer: Sendable {
     /// The directory of the app's own files, `Library/Application Support` in the root.
     public var applicationSupportDirectory: URL
 
-    /// Where the container lies.
+    /// Where the container is.
     package let place: ContainerPlace
 
     /// The path of the root in the file system.
     package var rootPath: BytePath { place.containerPath }
 
-    /// The identifier that the person or the container's own files gave; `nil` if it is only a
-    /// guess.
+    /// The identifier from the person or the container's own files; `nil` if it is only a guess.
     package let knownIdentifier: String?
 
-    /// The identifier that an archive of the container names: the known one, or else the name of the
-    /// directory where that is one; `nil` without either.
+    /// The identifier in an archive of the container: the known one, or else the name of the
+    /// directory if that is an identifier; `nil` without either.
     package let exportedIdentifier: String?
 
-    /// The platform that the container is from, by its files; `nil` if they don't show it.
+    /// The container's platform, according to its files; `nil` if they don't show it.
     package let knownPlatform: MigrationPlatform?
 
-    /// The identifiers in files of Apple's and in the bookkeeping, where the two differ.
+    /// The identifiers in Apple's files and in the bookkeeping, if the two differ.
     private var contradiction: (apple: String, recorded: String)?
 
-    /// The platform that the container is from, or else this system's.
+    /// The container's platform, or else this system's.
     package var platform: MigrationPlatform { knownPlatform ?? .current }
 }
 
 extension MigrationDataContainer {
-    /// Makes a container of a directory, which need not exist before an import.
+    /// Makes a container from a directory, which need not exist before an import.
     ///
     /// The directory may be a plain container, an `.xcappdata` bundle (its `AppData` is the
     /// container) or a tree with Apple's container metadata. An addition to Apple's interface.
@@ -70,7 +69,7 @@ extension MigrationDataContainer {
         try self.init(atPath: path, bundleIdentifier: bundleIdentifier)
     }
 
-    /// Makes a container of the directory at a path of any bytes.
+    /// Makes a container from the directory at a path of any bytes.
     package init(atPath path: BytePath, bundleIdentifier: String? = nil) throws(MigrationError) {
         let layout = try ContainerLayout(at: Self.resolve(path))
         try Self.checkIsDirectory(layout.place.containerPath)
@@ -88,7 +87,7 @@ extension MigrationDataContainer {
         contradiction = (apple, recorded)
     }
 
-    /// Makes a container whose app `bundleIdentifier` names, as far as it isn't known.
+    /// Makes a container of the app `bundleIdentifier`, if its app isn't known.
     ///
     /// - Throws: ``MigrationError`` of code `identifierMismatch` if the container belongs to another app.
     package init(atPath path: BytePath, naming bundleIdentifier: String?) throws(MigrationError) {
@@ -123,7 +122,7 @@ extension MigrationDataContainer {
         throw MigrationError(.identifierMismatch, message, path: rootPath)
     }
 
-    /// Makes a container of the directory at `root`, which the caller has checked.
+    /// Makes a container from the directory at `root`, which the caller has checked.
     package init(root: BytePath, knownIdentifier: String?, platform: MigrationPlatform? = nil) {
         self.init(
             in: ContainerPlace(root),
@@ -133,9 +132,10 @@ extension MigrationDataContainer {
         )
     }
 
-    /// Makes a container of the one in `place`, which the caller has checked.
+    /// Makes a container in `place`, which the caller has checked.
     ///
-    /// `name` is that of the directory that a person sees, and `namedIdentifier` the identifier in it.
+    /// `name` is the name of the directory that a person sees, and `namedIdentifier` the identifier
+    /// in that name.
     private init(
         in place: ContainerPlace,
         knownIdentifier: String?,

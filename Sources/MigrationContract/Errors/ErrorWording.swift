@@ -2,7 +2,7 @@ internal import Foundation
 internal import MigrationSystem
 
 extension Error {
-    /// The text that the error has for a person.
+    /// The error's text for a person.
     ///
     /// Foundation on Linux ignores the text of a `LocalizedError` that is also a `CustomNSError`.
     package var wording: String {
@@ -15,7 +15,7 @@ extension Error {
         return bridged.localizedDescription
     }
 
-    /// The text that the error has for a person, without details that only a developer can use.
+    /// The error's text for a person, without details for developers.
     package var wordsForPerson: String {
         switch self {
         case is CancellationError: "the operation was cancelled"
@@ -26,7 +26,7 @@ extension Error {
         }
     }
 
-    /// The text that the error has for a report: its own words, or its value if it has no words.
+    /// The error's text for a report: its own, or its value if it has none.
     package var wordsForReport: String {
         if self is CancellationError { return wordsForPerson }
         let hasWords =
@@ -36,7 +36,7 @@ extension Error {
     }
 }
 
-/// Shortens texts that are sent between processes and persisted.
+/// Shortens texts that are persisted or sent between processes.
 ///
 /// A message and a persisted status have size limits, and one that exceeds its limit is lost.
 package enum BoundedText {
@@ -49,7 +49,7 @@ package enum BoundedText {
     /// Shortens the domain of an error.
     package static func domain(_ text: String) -> String { shortened(text, to: 1 << 10) }
 
-    /// Shortens the name that an extension gives itself.
+    /// Shortens an extension's name for itself.
     package static func name(_ text: String) -> String { shortened(text, to: 1 << 10) }
 
     /// Shortens the path of an error.
@@ -63,7 +63,7 @@ package enum BoundedText {
         text.utf8.reduce(0) { $0 + writtenSize(of: $1) }
     }
 
-    /// Keeps as many whole characters as JSON writes in `limit` bytes, and marks a cut with `…`.
+    /// Keeps as many whole characters as fit into `limit` bytes of JSON, and marks a cut with `…`.
     private static func shortened(_ text: String, to limit: Int) -> String {
         var room = limit
         for index in text.indices {

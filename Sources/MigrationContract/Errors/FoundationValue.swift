@@ -14,8 +14,8 @@ extension PropertyListValue {
         case tagged
     }
 
-    /// Converts `value`; returns `nil` if it, or a value in it, is out of the scope, or if arrays and
-    /// dictionaries nest more than `levels` times.
+    /// Converts `value`; returns `nil` if it, or a value in it, is outside the scope, or if arrays
+    /// and dictionaries nest more than `levels` times.
     init?(_ value: Any, _ scope: Scope, levels: Int) {
         guard levels > 0 else { return nil }
         let value = (value as? AnyHashable)?.base ?? value
@@ -164,7 +164,7 @@ extension PropertyListValue {
         }
     }
 
-    /// The value in Foundation's types, where dictionaries may have tags.
+    /// The value in Foundation's types, including those of dictionaries with tags.
     var taggedValue: AnyHashable {
         get throws(UnknownTag) {
             switch self {

@@ -4,8 +4,8 @@ internal import PropertyLists
 
 /// An error that was sent from an extension's process, or persisted for the app.
 ///
-/// It holds the texts that an `NSError` has for a person, and those of its other values that a
-/// property list can hold. Other values are dropped, and so are values that exceed 40 KiB in all.
+/// It holds the texts of an `NSError` for a person, and its other values if a property list can
+/// hold them. Other values are dropped, and so are values beyond 40 KiB in all.
 public struct PersistedError: Sendable, Equatable {
     /// The domain of the error.
     public let domain: String
@@ -44,19 +44,19 @@ public struct PersistedError: Sendable, Equatable {
 // MARK: - Conversion from an error and to one
 
 extension PersistedError {
-    /// The most bytes that an error takes, including the errors that caused it.
+    /// The maximum size of an error, including the errors that caused it.
     private static let room = 40 << 10
 
-    /// The greatest depth of errors that caused each other.
+    /// The maximum depth of underlying errors.
     private static let levels = 8
 
-    /// The greatest depth of arrays and dictionaries in another value.
+    /// The maximum depth of arrays and dictionaries in another value.
     private static let valueLevels = 8
 
     /// The key of several underlying errors; Foundation on Linux has no constant for it.
     private static let underlyingErrorsKey = "NSMultipleUnderlyingErrorsKey"
 
-    /// The keys whose values have properties of their own.
+    /// The keys whose values have their own properties.
     private static let ownKeys: Set = [
         NSLocalizedDescriptionKey, NSLocalizedFailureReasonErrorKey,
         NSLocalizedRecoverySuggestionErrorKey, NSHelpAnchorErrorKey, NSUnderlyingErrorKey,

@@ -14,7 +14,7 @@ public import Foundation
 ///
 /// The type needs an initializer without arguments; this library supplies `main()` and everything
 /// else that runs it. While an extension works, neither the app nor another of its extensions runs,
-/// so it has the container to itself.
+/// so it has exclusive use of the container.
 public protocol AppMigrationExtension: AppExtension, Sendable {
     /// The container of the extension's app; there is a default implementation.
     var appContainer: MigrationDataContainer { get }
@@ -27,7 +27,7 @@ extension AppMigrationExtension {
     /// called or in a child of that task; a detached task has no host. Without a host and without
     /// that environment variable the program ends, because there is no container.
     public var appContainer: MigrationDataContainer {
-        // Unlike the message of a failed precondition, optimized builds print this one too.
+        // Optimized builds print this message too, unlike that of a failed precondition.
         do {
             if let context = try ExtensionContext.active { return context.container }
         } catch {
@@ -56,10 +56,9 @@ where OptionsType == MigrationDefaultSupportedOptions {}
 /// Corresponds to AppMigrationKit's type of that name. Few destinations have options; without them,
 /// conform to ``ResourcesExporting``.
 ///
-/// Export files as they are. Converting them to another format first takes space that the device
-/// may not have, and then the export fails. The archiver compresses files and finds duplicates.
-/// Don't export files that the app keeps in a cloud: the app fetches them again on the other
-/// device.
+/// Export files unchanged. Converting them to another format first takes space that the device may
+/// not have, and then the export fails. The archiver compresses files and finds duplicates. Don't
+/// export files that the app keeps in a cloud: the app fetches them again on the other device.
 public protocol ResourcesExportingWithOptions: AppMigrationExtension {
     /// The options that the destination supports, named by their raw values.
     associatedtype OptionsType: CaseIterable, Hashable, RawRepresentable, Sendable
@@ -86,8 +85,8 @@ public protocol ResourcesExportingWithOptions: AppMigrationExtension {
 
     /// The version of the format of the resources.
     ///
-    /// It travels with the resources, and the importing extension decides by it whether it can read
-    /// them. Change it whenever an older importer can't read the new format.
+    /// It is stored with the resources, and the importing extension uses it to decide whether it
+    /// can read them. Change it whenever an older importer can't read the new format.
     var resourcesVersion: String { get }
 
     /// Whether compression is useful; return `false` if most resources are already compressed.

@@ -37,12 +37,12 @@ extension ExtensionContext {
         installed.withLock { $0 = context }
     }
 
-    /// The context that a host gave; `nil` if no host runs the caller.
+    /// The context from the host; `nil` if no host runs the caller.
     package static var hosted: ExtensionContext? {
         current ?? installed.withLock { $0 }
     }
 
-    /// The context that a host gave, or one with the container that the environment names.
+    /// The context from the host, or one with the container that the environment names.
     ///
     /// - Throws: ``MigrationError`` of code `containerInvalid` if the environment names something
     ///   that isn't a container.

@@ -3,17 +3,17 @@ package import MigrationSystem
 
 /// A file or a directory outside the container that the person granted to the extension.
 ///
-/// An addition to AppMigrationKit: on iOS the person picks files in the app. The extension asks for
-/// a resource with `startAccessingSecurityScopedResource()` of its ``url``, uses it, and releases
-/// it with `stopAccessingSecurityScopedResource()`. Until it asks, and after it has released the
-/// resource, its process can't open it.
+/// An addition to AppMigrationKit: on iOS the person picks files in the app. The extension opens a
+/// resource with `startAccessingSecurityScopedResource()` of its ``url``, uses it, and closes it
+/// with `stopAccessingSecurityScopedResource()`. Before and after that, its process can't open
+/// files in it.
 public struct GrantedResource: Sendable, Hashable {
     /// The name that the person gave the resource.
     public let name: String
 
     /// The file or directory.
     ///
-    /// Only this URL, and those that bookmarks of it and of files in it lead to, open it; URLs made from
+    /// Only this URL, and the URLs from bookmarks of it and of files in it, open it; URLs made from
     /// it work while it is open.
     public let url: URL
 
@@ -25,8 +25,8 @@ public struct GrantedResource: Sendable, Hashable {
     /// - Parameters:
     ///   - name: A name by which the extension finds the resource; not empty.
     ///   - url: An existing file or directory, outside the container and the app groups.
-    ///   - isWritable: Whether the extension may change it. What it changes stays, even if the
-    ///     operation fails.
+    ///   - isWritable: Whether the extension may change it. Changes stay, even if the operation
+    ///     fails.
     public init(name: String, url: URL, isWritable: Bool = false) {
         (self.name, self.url, self.isWritable) = (name, url, isWritable)
     }
@@ -41,10 +41,10 @@ public struct GrantedResource: Sendable, Hashable {
 
 /// The resources that a session grants to its extension, and which of them the extension has open.
 package final class SessionGrants: Sendable {
-    /// A granted resource, and the file that it is.
+    /// A granted resource, and the identity of its file.
     package struct Grant: Sendable {
         package let resource: GrantedResource
-        /// Its path, in which there is no link.
+        /// Its path, without links.
         package let path: BytePath
         package let identity: FileStatus.Identity
 
@@ -76,15 +76,15 @@ package final class SessionGrants: Sendable {
     /// Grants nothing.
     package static var none: SessionGrants { SessionGrants([]) }
 
-    /// Grants `grants`, which `change` shows and hides where the system can.
+    /// Grants `grants`, which `change` shows and hides if the system can.
     package init(_ grants: [Grant], changedBy change: @escaping Change = { _, _ in true }) {
         self.grants = grants.sorted { $0.path < $1.path }
         self.change = change
         state = Monitor(State(calls: Array(repeating: 0, count: grants.count)))
     }
 
-    /// Opens the grant at just this path, or the one with the file there that a bookmark led to; `false`
-    /// if there is none, or it can't be shown.
+    /// Opens the grant at exactly this path, or the grant of a bookmark's file at this path;
+    /// `false` if there is none, or it can't be shown.
     fileprivate func start(_ path: BytePath) -> Bool {
         state.withLock { state in
             guard let number = number(of: path, state),
@@ -95,7 +95,7 @@ package final class SessionGrants: Sendable {
         }
     }
 
-    /// Takes back a call of ``start(_:)``; the last one hides the grant.
+    /// Undoes a call of ``start(_:)``; the last one hides the grant.
     fileprivate func stop(_ path: BytePath) {
         state.withLock { state in
             guard let number = number(of: path, state), state.calls[number] > 0 else { return }
@@ -104,7 +104,7 @@ package final class SessionGrants: Sendable {
         }
     }
 
-    /// Throws if `path` lies in a grant, but not in an open one.
+    /// Throws if `path` is in a grant, but not in an open one.
     package func checkIsOpen(_ path: BytePath) throws(MigrationError) {
         let covering = grants.indices.filter { path.isEqual(toOrBelow: grants[$0].path) }
         guard let first = covering.first else { return }
@@ -130,7 +130,7 @@ extension SessionGrants {
     /// A granted resource, or a file in one.
     fileprivate struct Place {
         let grant: Grant
-        /// The path, in which there is no link.
+        /// The path, without links.
         let path: BytePath
         let identity: FileStatus.Identity
         let isDirectory: Bool
@@ -203,16 +203,16 @@ extension URL {
     ///
     /// Corresponds to Foundation's method of that name, which Linux lacks.
     ///
-    /// - Returns: Whether the resource is open now; `false` for every URL but that of a
+    /// - Returns: Whether the resource is open now; `false` for every URL except that of a
     ///   ``GrantedResource`` or of its bookmark.
     public func startAccessingSecurityScopedResource() -> Bool {
         guard let path = fileSystemPath else { return false }
         return ExtensionContext.hosted?.grants.start(path) ?? false
     }
 
-    /// Takes back one call of ``startAccessingSecurityScopedResource()``.
+    /// Undoes one call of ``startAccessingSecurityScopedResource()``.
     ///
-    /// When the last one is taken back, the resource closes; files that are open stay open.
+    /// When the last one is undone, the resource closes; open files stay open.
     ///
     /// Corresponds to Foundation's method of that name, which Linux lacks.
     public func stopAccessingSecurityScopedResource() {
@@ -236,7 +236,7 @@ extension URL {
 
         /// A bookmark with little information.
         public static let minimalBookmark = BookmarkCreationOptions(rawValue: 1 << 9)
-        /// A bookmark for a file of its own.
+        /// A bookmark for a separate file.
         public static let suitableForBookmarkFile = BookmarkCreationOptions(rawValue: 1 << 10)
         /// A bookmark that opens the resource.
         public static let withSecurityScope = BookmarkCreationOptions(rawValue: 1 << 11)
@@ -308,7 +308,7 @@ extension URL {
         )
     }
 
-    /// Finds the granted resource of a bookmark by the name under which it is granted, or the file in it.
+    /// Finds the granted resource of a bookmark by its name, or the file in it.
     ///
     /// The URL of a file in a resource opens that resource.
     ///
@@ -318,8 +318,8 @@ extension URL {
     ///   - data: The bookmark.
     ///   - options: Ignored.
     ///   - relativeURL: Ignored.
-    ///   - isStale: Whether the resource has another path now, or is another file: make a new
-    ///     bookmark then.
+    ///   - isStale: Whether the resource now has another path, or is another file: then make a new
+    ///     bookmark.
     /// - Throws: `CocoaError` of code `fileReadCorruptFile` if `data` isn't a bookmark, and
     ///   `fileNoSuchFile` if no resource is granted under that name, or if it holds no such file.
     public init(

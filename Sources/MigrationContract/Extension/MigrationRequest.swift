@@ -56,7 +56,7 @@ public enum MigrationDefaultSupportedOptions: RawRepresentable, Hashable, CaseIt
 /// Corresponds to AppMigrationKit's type of that name. The system makes one for each import; make
 /// one only in tests.
 public struct ResourcesImportRequest: Sendable {
-    /// The app that exported the resources; decide by it whether to trust them.
+    /// The app that exported the resources; use it to decide whether to trust them.
     public let sourceAppIdentifier: MigrationAppIdentifier
 
     /// The version of the format of the resources, as the exporting extension named it.

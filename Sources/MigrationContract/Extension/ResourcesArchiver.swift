@@ -28,8 +28,8 @@ public final class ResourcesArchiver {
     /// - Parameters:
     ///   - url: The item.
     ///   - pathInArchive: The path at which the importing extension finds the item, relative to the
-    ///     directory that it gets. Empty components and `.` are dropped, as in `media/`, and reported;
-    ///     otherwise the path is not normalized. `nil` takes the last component of `url`.
+    ///     directory that it gets. Empty components and `.` are dropped, as in `media/`, and
+    ///     reported; otherwise the path is not normalized. `nil` means the last component of `url`.
     /// - Throws: `CancellationError` once the export is cancelled. ``MigrationError`` of code
     ///   `invalidPath` if `pathInArchive` is absolute, has a component `..` or a zero byte, or has no
     ///   other component than `.`, and if `url` does not name a file; `outsideContainer` if the extension may not

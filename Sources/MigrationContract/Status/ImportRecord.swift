@@ -7,10 +7,10 @@ public struct ImportRecord: Sendable, Equatable {
         /// The data is in the container.
         case success
 
-        /// The import failed with this error; the container holds what it held before.
+        /// The import failed with this error; the container holds its previous data.
         case failure(PersistedError)
 
-        /// The import was interrupted; the container holds what it held before.
+        /// The import was interrupted; the container holds its previous data.
         case interrupted
     }
 
@@ -20,21 +20,21 @@ public struct ImportRecord: Sendable, Equatable {
     /// When it ended, to the second.
     public let date: Date
 
-    /// The bundle identifier of the app that the data comes from, as the importer was told it;
-    /// `nil` if it wasn't.
+    /// The bundle identifier of the app that the data comes from, as passed to the importer; `nil`
+    /// if it wasn't.
     public let bundleIdentifier: String?
 
-    /// The platform that the data comes from, as the importer was told it; `nil` if it wasn't.
+    /// The platform that the data comes from, as passed to the importer; `nil` if it wasn't.
     public let platform: String?
 
-    /// The version of the data's format, as the importer was told it; `nil` if it wasn't.
+    /// The version of the data's format, as passed to the importer; `nil` if it wasn't.
     public let resourcesVersion: String?
 
     /// The fingerprint of the archive in hexadecimal digits; `nil` if it has none.
     public let fingerprint: String?
 
-    /// How many entries have another modification time than in the archive, because the file system can't
-    /// hold theirs.
+    /// How many entries have a different modification time than in the archive, because the file
+    /// system can't hold it.
     public let changedTimes: Int
 
     /// What the person was doing when the container was exported; `nil` if there was nothing, or
@@ -69,7 +69,7 @@ public struct ImportRecord: Sendable, Equatable {
         (self.activity, self.container) = (activity, container)
     }
 
-    /// The record as it is once the app has taken the activity.
+    /// The record without its activity, after the app has taken it.
     package var withoutActivity: ImportRecord {
         var record = self
         record.activity = nil
@@ -80,7 +80,7 @@ public struct ImportRecord: Sendable, Equatable {
 extension ImportRecord.Outcome {
     /// The failure of an import with `error`, described for a person.
     ///
-    /// An error that an app's extension threw is persisted as it is.
+    /// An error that an app's extension threw is persisted unchanged.
     package init(failure error: any Error) {
         let failure = error as? MigrationError
         if failure?.code == .extensionFailed, let cause = failure?.cause {

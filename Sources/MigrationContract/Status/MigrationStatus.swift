@@ -10,7 +10,7 @@ public enum MigrationStatus {
     /// The data was imported.
     case success
 
-    /// The import failed, and the container holds nothing of it.
+    /// The import failed, and the container holds none of its data.
     case failure(any Error)
 
     package init(_ record: ImportRecord) {

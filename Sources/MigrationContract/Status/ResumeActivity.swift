@@ -4,11 +4,11 @@ internal import PropertyLists
 /// What a person was doing in an app when its data was exported, so that the app can continue
 /// there.
 ///
-/// It travels with the data and is kept beside the import status. The app takes it once, by
-/// ``MigrationStatus/takeResumeActivity(ofTypes:)``. An addition to Apple's interface, after
+/// It is archived with the data and kept beside the import status. The app takes it once, with
+/// ``MigrationStatus/takeResumeActivity(ofTypes:)``. An addition to Apple's interface, modelled on
 /// `NSUserActivity`.
 public struct ResumeActivity: Sendable, Equatable {
-    /// The most bytes of an encoded activity.
+    /// The maximum size of an encoded activity.
     public static let sizeLimit = 64 * 1024
 
     /// The type of the activity, such as `com.example.notes.editing`.
@@ -17,7 +17,7 @@ public struct ResumeActivity: Sendable, Equatable {
     /// The title of the activity, for a person; `nil` if it has none.
     public let title: String?
 
-    /// The activity as a property list in XML, in which every value is written out.
+    /// The activity as a property list in XML, which can't expand when it is read.
     package let encoded: Data
 
     private enum Key {
@@ -26,19 +26,19 @@ public struct ResumeActivity: Sendable, Equatable {
         static let userInfo = "userInfo"
     }
 
-    /// The greatest depth of arrays, sets and dictionaries in `userInfo`.
+    /// The maximum depth of arrays, sets and dictionaries in `userInfo`.
     private static let levels = 30
 
     /// Makes an activity.
     ///
     /// - Parameters:
-    ///   - activityType: The type, by which an app knows the activity.
+    ///   - activityType: The type, by which an app recognizes the activity.
     ///   - title: The title, for a person.
     ///   - userInfo: What the app needs to continue, of the types that `NSUserActivity` allows:
     ///     texts, numbers, dates, data, URLs, UUIDs, null, and arrays, sets and dictionaries of
-    ///     these. A date is kept to the second.
+    ///     these. Dates are kept to the second.
     /// - Throws: ``MigrationError`` of code `invalidOption` if the type is empty, a value is of
-    ///   another type, or all of it takes more than 64 KiB.
+    ///   another type, or the activity takes more than 64 KiB.
     public init(
         activityType: String,
         title: String? = nil,
@@ -111,7 +111,7 @@ public struct ResumeActivity: Sendable, Equatable {
         do throws(MigrationError) {
             return try Self.values(of: Self.read([UInt8](encoded)).userInfo)
         } catch {
-            // It was read without an error when the activity was made.
+            // It was already read when the activity was made.
             return [:]
         }
     }
@@ -160,7 +160,7 @@ public struct ResumeActivity: Sendable, Equatable {
 public protocol ResumeActivityExporting: AppMigrationExtension {
     /// What the person was doing; `nil` if there is nothing to continue.
     ///
-    /// The host asks once, before the export: the answer lies in the first frame of the archive, which a
-    /// stream has sent by the time of the first append.
+    /// The host asks once, before the export, because the answer is in the archive's first frame,
+    /// which a stream has sent by the time of the first append.
     var resumeActivity: ResumeActivity? { get async }
 }

@@ -34,7 +34,7 @@ package struct CarriedError: Codable, Sendable {
         }
     }
 
-    /// The error that was sent: this project's errors as they were, others as an `NSError`.
+    /// The error that was sent: this project's errors unchanged, others as an `NSError`.
     ///
     /// Its texts are shortened again, because the sender isn't trusted.
     package var carried: any Error {

@@ -7,16 +7,16 @@ package import MigrationSystem
 /// A message is its length (four bytes, little-endian, without themselves), a byte for its kind,
 /// and its payload.
 package final class SessionChannel: Sendable {
-    /// The most bytes of a message that a host accepts.
+    /// The largest message that a host accepts.
     package static let hostLimit = 1 << 20
 
-    /// The most bytes of a message that an extension's process accepts; a request contains options.
+    /// The largest message that an extension's process accepts; a request contains options.
     package static let extensionLimit = 64 << 20
 
     /// The number of bytes to collect before sending, if nobody waits for an answer.
     private static let batchSize = 8 << 10
 
-    /// The seconds that a message waits for others at most.
+    /// The maximum delay of a message that waits for others, in seconds.
     private static let longestDelay = 0.02
 
     private struct Inbox {
@@ -55,7 +55,7 @@ package final class SessionChannel: Sendable {
         }
     }
 
-    /// Sends a message together with later ones; ``flushRegularly()`` sends it at the latest.
+    /// Sends a message together with later ones, at the latest when ``flushRegularly()`` does.
     package func sendSoon(_ message: [UInt8]) throws(SystemError) {
         try outbox.withLock { outbox throws(SystemError) in
             outbox += message

@@ -2,13 +2,13 @@ package import Foundation
 package import MigrationContract
 internal import MigrationSystem
 
-/// The version of the messages; a host works only with extensions that were built with the same
-/// one.
+/// The version of the messages; a host accepts only extensions that were built with the same
+/// version.
 package let sessionVersion = 4
 
 // MARK: - From the host
 
-/// The first message of a session, with the places in which the extension works.
+/// The first message of a session, with the directories of the extension.
 package struct SessionStart: Codable, Sendable {
     package var version = sessionVersion
     package let container: Data
@@ -137,7 +137,7 @@ package struct SessionSummary: Codable, Sendable {
 
 /// The values of an extension's progress at one time.
 package struct ImportProgress: Codable, Equatable, Sendable {
-    /// The parts in which a fraction is shown.
+    /// The units in which a fraction is shown.
     package static let scale: Int64 = 1 << 20
 
     /// The completed units.
@@ -154,14 +154,14 @@ package struct ImportProgress: Codable, Equatable, Sendable {
 
     /// Reads a progress.
     ///
-    /// Foundation on Linux shows children only by the fraction of a parent that has a total.
+    /// Foundation on Linux shows children only through the fraction of a parent that has a total.
     package init(of progress: Progress) {
         (completed, total) = (progress.completedUnitCount, progress.totalUnitCount)
         let fraction = progress.fractionCompleted
         self.fraction = fraction.isFinite ? min(max(fraction, 0), 1) : 0
     }
 
-    /// The completed and the total units to show; where children have done parts of a unit, parts of
+    /// The completed and the total units to show; if children have done parts of a unit, parts of
     /// ``scale``.
     package var units: (completed: Int64, total: Int64) {
         guard total > 0, (0...1).contains(fraction),

@@ -1,7 +1,7 @@
 package import Foundation
 package import MigrationContract
 
-/// An extension of any type, in the form that a session calls.
+/// A type-erased extension, as a session calls it.
 package struct ExtensionAdapter: Sendable {
     /// The name of the extension's type.
     package let name: String

@@ -45,8 +45,8 @@ package enum ExtensionService {
         dispatchMain()
     }
 
-    /// The environment variable that a host sets to the descriptor by which the process asks for what
-    /// it was granted.
+    /// The environment variable that a host sets to the descriptor with which the process asks for
+    /// its grants.
     package static let grantsVariable = "MIGRATION_GRANT_KEEPER"
 
     fileprivate static func descriptor(in variable: String) -> CInt? {
@@ -205,9 +205,9 @@ extension ServiceSession {
 
 // MARK: - Granted resources
 
-/// The process beside this one that shows and hides what was granted.
+/// The second process, which shows and hides the grants.
 private enum GrantKeeper {
-    /// Asks for a grant to be shown or hidden; `nil` if nothing is ever hidden.
+    /// Asks for a grant to be shown or hidden; `nil` if grants are never hidden.
     static var change: SessionGrants.Change? {
         guard let number = ExtensionService.descriptor(in: ExtensionService.grantsVariable) else {
             return nil

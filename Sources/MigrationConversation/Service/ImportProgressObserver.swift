@@ -2,7 +2,7 @@ internal import Foundation
 internal import MigrationContract
 internal import MigrationSystem
 
-/// Reads an extension's progress regularly, on a thread of its own, during an import.
+/// Reads an extension's progress regularly during an import, on its own thread.
 ///
 /// The extension owns the object and may block every other thread, so only another thread can
 /// observe it.
@@ -17,7 +17,7 @@ final class ImportProgressObserver: Sendable {
 
     private let monitor = Monitor(State())
 
-    /// Starts to read the object that `reading` returns, and tells `onChange` each new value.
+    /// Starts to read the object that `reading` returns, and passes each new value to `onChange`.
     init(
         reading: @escaping @Sendable () -> Progress,
         onChange: @escaping @Sendable (ImportProgress) -> Void
