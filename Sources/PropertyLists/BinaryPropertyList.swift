@@ -1,8 +1,8 @@
 /// A binary property list, whose objects are read on request.
 ///
 /// The format is the one of Core Foundation's `CFBinaryPList.c`, version 00. Every length and
-/// offset is checked before it is used. It follows no references by itself, so a list that refers
-/// to itself harms only a caller that follows it without a limit.
+/// offset is checked before it is used. It doesn't follow references by itself, so a list that
+/// refers to itself harms only a caller that follows references without a limit.
 package struct BinaryPropertyList: Sendable {
     static let magic = [UInt8]("bplist".utf8)
 
@@ -40,7 +40,7 @@ package struct BinaryPropertyList: Sendable {
 
     private static let damaged = PropertyListError("its lengths or offsets are wrong")
 
-    /// Reads a big-endian number of at most 8 bytes that has to be below `limit`.
+    /// Reads a big-endian number of at most 8 bytes, which must be less than `limit`.
     private static func number(
         in bytes: [UInt8],
         at position: Int,
@@ -55,7 +55,7 @@ package struct BinaryPropertyList: Sendable {
 
     // MARK: - Objects
 
-    /// The kind of an object, and the place of its content.
+    /// The kind of an object, and the range of its content.
     enum Content {
         /// A number, a truth value or a date.
         case plain(PropertyListValue)
@@ -92,13 +92,13 @@ package struct BinaryPropertyList: Sendable {
         }
     }
 
-    /// The place of `count` bytes at `position`, which have to lie before the table of offsets.
+    /// The range of `count` bytes at `position`, which must be before the table of offsets.
     private func range(at position: Int, _ count: Int) throws(PropertyListError) -> Range<Int> {
         guard position <= table, count <= table - position else { throw Self.damaged }
         return position..<position + count
     }
 
-    /// The place of all elements that the object at `offset` claims, `size` bytes each.
+    /// The range of all elements that the object at `offset` claims, with `size` bytes each.
     private func elements(of size: Int, at offset: Int) throws(PropertyListError) -> Range<Int> {
         var (start, count) = (offset + 1, Int(bytes[offset] & 0xF))
         if count == 0xF {
@@ -122,7 +122,7 @@ package struct BinaryPropertyList: Sendable {
     private func integer(_ range: Range<Int>) throws(PropertyListError) -> PropertyListValue {
         let number = bits(range.suffix(8))
         guard range.count >= 8 else { return .integer(Int64(number)) }
-        // Numbers of 16 bytes are for values that a signed number of 8 bytes can't hold.
+        // Numbers of 16 bytes hold values that don't fit into a signed number of 8 bytes.
         let signed = Int64(bitPattern: number)
         let high = bytes[range].dropLast(8)
         if high.allSatisfy({ $0 == (signed < 0 ? 0xFF : 0) }) { return .integer(signed) }
@@ -174,7 +174,7 @@ package struct BinaryPropertyList: Sendable {
 // MARK: - Reading what is wanted
 
 extension BinaryPropertyList {
-    /// Reads an object that holds no others; `nil` for an array or a dictionary.
+    /// Reads an object that doesn't contain others; `nil` for an array or a dictionary.
     ///
     /// - Throws: ``PropertyListError`` if the object is damaged.
     package func value(of object: Int) throws(PropertyListError) -> PropertyListValue? {

@@ -1,6 +1,6 @@
-/// Reads a binary property list whole.
+/// Reads a whole binary property list.
 ///
-/// An object that refers to itself ends at the limit of levels.
+/// An object that refers to itself is stopped by the limit of levels.
 struct BinaryPropertyListReader {
     private let list: BinaryPropertyList
     private var budget: PropertyListBudget
@@ -19,7 +19,7 @@ struct BinaryPropertyListReader {
         return try reader.value(of: reader.list.root, level: 0)
     }
 
-    /// Reads the object of a number, which lies below `level` arrays and dictionaries.
+    /// Reads the object with a number, inside `level` arrays and dictionaries.
     private mutating func value(
         of object: Int,
         level: Int

@@ -16,13 +16,13 @@ package indirect enum PropertyListValue: Hashable, Sendable {
     /// The number of an object in a keyed archive. Only binary lists hold one.
     case uid(UInt64)
 
-    /// The most bytes of a list that describes an app or a container.
+    /// The maximum size of a list that describes an app or a container.
     package static let fileSizeLimit = 256 << 10
 
     /// Reads a binary list, or one in XML.
     ///
-    /// A binary list can refer to one object from many places at every level, so 200 bytes can
-    /// expand to more than fits in memory. `limits` bounds what the bytes expand to.
+    /// A binary list can refer to one object many times at every level, so 200 bytes can expand to
+    /// more than fits in memory. `limits` bounds the expanded size.
     ///
     /// - Parameters:
     ///   - bytes: The list. Its length isn't limited here.
@@ -40,7 +40,8 @@ package indirect enum PropertyListValue: Hashable, Sendable {
 
     /// Reads a list that comes in pieces.
     ///
-    /// For a list in XML, only its values are kept; a binary list is kept whole while it is read.
+    /// For a list in XML, only its values are kept; a binary list is kept completely while it is
+    /// read.
     ///
     /// - Parameters:
     ///   - limits: How much the list may hold.
@@ -143,13 +144,13 @@ package indirect enum PropertyListValue: Hashable, Sendable {
 
 /// How much a property list may hold.
 package struct PropertyListLimits: Sendable {
-    /// The most values, where a shared one counts each time that it is used.
+    /// The maximum number of values; a shared one counts each time that it is used.
     package let values: Int
-    /// The most bytes of texts and data, where shared ones count each time that they are used.
+    /// The maximum bytes of texts and data; shared ones count each time that they are used.
     package let expandedBytes: Int
-    /// The most levels of arrays and dictionaries.
+    /// The maximum number of levels of arrays and dictionaries.
     package let depth: Int
-    /// The most bytes of a binary list that comes in pieces, all of which are kept.
+    /// The maximum bytes of a binary list that comes in pieces, all of which are kept.
     package let binaryBytes: Int
 
     /// Makes limits; those that aren't given suit lists that describe an app or a container.
@@ -166,7 +167,7 @@ package struct PropertyListLimits: Sendable {
 
 /// Why bytes can't be read as a property list, or a value can't be written as one.
 package struct PropertyListError: Error, Hashable, CustomStringConvertible {
-    /// What is wrong, as the end of a sentence.
+    /// The problem, as the end of a sentence.
     package let description: String
 
     package init(_ description: String) {
@@ -199,7 +200,7 @@ struct PropertyListBudget {
         bytes = left
     }
 
-    /// Checks that an array or a dictionary may lie at `level`, counted from 1.
+    /// Checks that an array or a dictionary may be at `level`, counted from 1.
     func check(level: Int) throws(PropertyListError) {
         guard level <= depth else {
             throw PropertyListError("it nests more than \(depth) levels, or refers to itself")

@@ -6,7 +6,7 @@ internal import CExpat
 /// one that declares entities is refused.
 @safe
 final class XMLPropertyListReader {
-    /// An element that has begun and not ended.
+    /// An element that has begun but not ended.
     private struct Open {
         let name: String
         var text: [UInt8] = []
@@ -119,7 +119,7 @@ final class XMLPropertyListReader {
         }
     }
 
-    /// Does `work` unless something failed before; stops the parser if it fails.
+    /// Does `work` unless something failed earlier; stops the parser if it fails.
     private func attempt(
         _ work: (XMLPropertyListReader) throws(PropertyListError) -> Void
     ) {
@@ -150,7 +150,7 @@ final class XMLPropertyListReader {
         open.append(Open(name: name, isLeftOut: isLeftOut))
     }
 
-    /// Checks that an element may begin in the one that is open.
+    /// Checks that an element may begin inside the open one.
     private func checkPlace(of name: String) throws(PropertyListError) {
         guard let parent = open.last else { return }
         switch parent.name {

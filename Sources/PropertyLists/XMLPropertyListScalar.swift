@@ -139,7 +139,7 @@ package enum Base64 {
         return values
     }()
 
-    /// Reads text; returns `nil` if a character isn't base64, or the end is cut.
+    /// Reads text; returns `nil` if a character isn't base64, or the text is truncated.
     package static func bytes(of text: some Sequence<UInt8>) -> [UInt8]? {
         var bytes: [UInt8] = []
         var (bits, count, padding) = (UInt32(0), 0, 0)

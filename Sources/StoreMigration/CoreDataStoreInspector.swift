@@ -8,8 +8,8 @@ internal import PropertyLists
 /// writes those of all versions of a model into `VersionInfo.plist`. A model opens a store if the
 /// hashes are the same. Nothing else in the store is read, and nothing is ever written.
 ///
-/// Core Data keeps some facts to itself: whether it could migrate a store by itself, which entities a
-/// configuration of a model has, and what a hash is made of. No verdict depends on those.
+/// Core Data doesn't document whether it could migrate a store by itself, which entities a
+/// configuration of a model has, and how a hash is computed. No verdict depends on those.
 public struct CoreDataStoreInspector: Sendable {
     /// Core Data's metadata about the model of the store.
     public let metadata: CoreDataMetadata
@@ -115,9 +115,10 @@ public struct CoreDataModel: Hashable, Sendable {
 
     /// Reads `VersionInfo.plist` in a compiled model.
     ///
-    /// - Parameter url: The path of the `.momd` directory, or of its `VersionInfo.plist`. A single `.mom`
-    ///   file has none: its hashes are in a form that Apple has not documented.
-    /// - Throws: ``StoreMigrationError`` with `missing`, or `damaged` where the list isn't one of a model.
+    /// - Parameter url: The path of the `.momd` directory, or of its `VersionInfo.plist`. A single
+    ///   `.mom` file doesn't have one: Apple has not documented the format of its hashes.
+    /// - Throws: ``StoreMigrationError`` with `missing`, or `damaged` if it isn't a model's version
+    ///   list.
     public init(at url: URL) throws {
         let isList = url.pathExtension == "plist"
         let file = isList ? url : url.appending(path: "VersionInfo.plist")
@@ -129,7 +130,7 @@ public struct CoreDataModel: Hashable, Sendable {
         } catch {
             throw StoreMigrationError(error, message: "can't read the compiled model", at: path)
         }
-        // Whatever is wrong with the list, the error says that it isn't a model's version list.
+        // For any problem with the list, the error says that it isn't a model's version list.
         guard let list = try? PropertyListValue.read(bytes),
             let current = list["NSManagedObjectModel_CurrentVersionName"]?.string,
             let versions = list["NSManagedObjectModel_VersionHashes"]?.dictionary,

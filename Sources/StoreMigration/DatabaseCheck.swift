@@ -1,6 +1,6 @@
-/// What SQLite finds wrong with a database, sorted by what it means for the store.
+/// The problems that SQLite finds in a database, sorted by what they mean for the store.
 struct DatabaseCheck {
-    /// The most findings that are listed.
+    /// The maximum number of listed findings.
     private static let limit = 100
 
     /// Problems with the structure of the pages.
@@ -8,7 +8,7 @@ struct DatabaseCheck {
 
     /// Rows that break a constraint.
     ///
-    /// The store can live with them: the constraint was added later.
+    /// The store is still usable, because the constraint was added later.
     private(set) var rows: [String] = []
 
     /// The parts that couldn't be checked, and why.
@@ -20,7 +20,7 @@ struct DatabaseCheck {
     init(of database: SQLiteConnection) throws(StoreMigrationError) {
         let query = "PRAGMA quick_check(\(Self.limit))"
         guard let reason = try add(findingsOf: query, in: database) else { return }
-        // One table that needs something that only the app has keeps the others from being checked.
+        // One table that needs something that only the app has prevents checks of the others.
         var names: [SQLiteValue] = []
         do throws(StoreMigrationError) {
             names = try database.values("SELECT name FROM sqlite_schema WHERE type = 'table'")
@@ -73,10 +73,10 @@ struct DatabaseCheck {
 }
 
 extension StoreMigrationError {
-    /// Whether the reason lies in the schema, so that the store can do without the check.
+    /// Whether the reason is in the schema, so that the check can be skipped.
     var mayBeLeftUnchecked: Bool { code == .failed || isAboutUnknownSchema }
 
-    /// Whether the schema is one that this SQLite can't read, rather than a broken one.
+    /// Whether this SQLite can't read the schema, although it isn't broken.
     var isAboutUnknownSchema: Bool {
         guard message.contains("malformed database schema") else { return false }
         return message.contains(") - ") && !message.contains(" - invalid rootpage")

@@ -1,7 +1,7 @@
 internal import Foundation
 internal import MigrationSystem
 
-/// Migrates a SQLite file, which only this process can use from the first look to the commit.
+/// Migrates a SQLite file, which only this process can use from the first check to the commit.
 ///
 /// Steps that work in place are one transaction in the file. Others work on a copy, and SQLite
 /// writes the copy's pages into the file in one transaction. So the file keeps its identity, and an
@@ -120,7 +120,7 @@ struct DatabaseMigration {
         return .migrated(from: version)
     }
 
-    /// Leaves no log that the next process to open the store would have to apply.
+    /// Applies the log, so that the next process that opens the store doesn't have to.
     private func settle(_ database: SQLiteConnection) throws {
         try database.settleLog()
         try place.removeSharedMemory()
@@ -274,7 +274,7 @@ extension DatabaseMigration {
             let copy = try SQLiteConnection.open(at: path, isCancelled: work.isCancelled)
             let resolved = try work.resolve(step, to: goal, in: copy)
             copy.close()
-            // Only now is it known what the earlier steps made.
+            // The results of the earlier steps are known only now.
             var room = room
             room?.growth = resolved?.growth ?? 0
             try check(room, copies: 0)
@@ -365,7 +365,7 @@ extension DatabaseMigration {
         try place.write(state)
     }
 
-    /// Gives the store a time that no clock would give, so that a later change is noticed.
+    /// Gives the store a time that no clock would produce, so that later changes are detected.
     private func mark() throws(StoreMigrationError) -> Mark? {
         guard let time = try place.status(of: .live)?.modificationTime else { return nil }
         let nanoseconds = time.nanoseconds < 999_999_999 ? time.nanoseconds + 1 : 1

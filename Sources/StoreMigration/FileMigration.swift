@@ -3,7 +3,7 @@ internal import MigrationSystem
 
 /// Migrates a JSON document or a directory: its copy is exchanged with it.
 ///
-/// Nothing keeps an app away from such a store. So the migration looks for changes that the app
+/// An app can't be kept away from such a store. So the migration looks for changes that the app
 /// saved meanwhile, also after the exchange, and never loses them.
 struct FileMigration {
     let work: MigrationWork
@@ -94,10 +94,10 @@ struct FileMigration {
 // MARK: - The exchange
 
 extension FileMigration {
-    /// A survey that notices every later change.
+    /// A survey that detects every later change.
     ///
     /// Times advance in ticks of some milliseconds, and a change in the tick of the survey would
-    /// leave the time as it is.
+    /// not change the time.
     private func settledSurvey(of file: StorePlace.File) throws -> StoreFiles.Survey {
         let pause = Monitor(())
         for _ in 0..<100 {
@@ -136,7 +136,8 @@ extension FileMigration {
         try checkExchange(before: before, copy: copy)
     }
 
-    /// Looks for data that an app saved between the last look and the exchange, which is aside now.
+    /// Looks for data that an app saved between the last survey and the exchange; it is now in the
+    /// copy.
     ///
     /// Data that it saved after that went into the migrated store, which it assumes to be the old one.
     private func checkExchange(before: StoreFiles.Survey, copy: StoreFiles.Survey) throws {
@@ -168,7 +169,7 @@ extension FileMigration {
                 try callHook()
                 return true
             }
-            // Another release of the program began it, and nobody has opened it.
+            // Another release of the program began it, and no app has opened it.
             if try place.survey().digest == state.survey { try place.exchange() }
         }
         try place.clear()

@@ -12,7 +12,7 @@ final class ForeignKeyViolations {
         var numbers: Set<Int64>?
     }
 
-    /// The most row numbers that are kept for a reference.
+    /// The maximum number of row numbers kept for a reference.
     private static let limit = 100_000
 
     private let isPartial: Bool

@@ -11,17 +11,17 @@ final class SQLiteConnection {
 
     private let handle: OpaquePointer
     private let file: BytePath
-    /// The path, as it may be printed.
+    /// The printable path.
     var path: String { String(decoding: file.bytes, as: UTF8.self) }
     private let isCancelled: Cancellation
     private var isClosed = false
     private var guardian: StatementGuard?
 
-    /// How far a connection trusts the file that it opens.
+    /// How much a connection trusts the file that it opens.
     private enum Trust {
         /// It runs the author's own statements.
         case full
-        /// It judges the file, which may come from anybody.
+        /// It checks the file, which may come from anybody.
         case none
     }
 
@@ -74,7 +74,7 @@ final class SQLiteConnection {
         unsafe sqlite3_close_v2(handle)
     }
 
-    /// Refuses from now on what a hostile schema could do while the store is judged.
+    /// From now on, refuses what a hostile schema could do while the store is checked.
     ///
     /// A computed value may be larger than the stored ones, but not without limit.
     func judge() throws(StoreMigrationError) {
@@ -178,9 +178,10 @@ extension SQLiteConnection {
         return try openForChecking(at: path).connection
     }
 
-    /// Opens a database to look at all of it.
+    /// Opens a database to check it completely.
     ///
-    /// - Returns: Also whether SQLite knows the CHECK constraints, which it ignores where it can't write.
+    /// - Returns: Also whether SQLite enforces the CHECK constraints, which it ignores if it can't
+    ///   write.
     static func openForChecking(
         at path: BytePath
     ) throws(StoreMigrationError) -> (connection: SQLiteConnection, knowsConstraints: Bool) {
@@ -235,7 +236,7 @@ enum SQLiteValue: Hashable, Sendable {
     case text(String)
     case blob([UInt8])
 
-    /// The value as a text, as a cast to TEXT gives it; `nil` for NULL.
+    /// The value cast to TEXT; `nil` for NULL.
     var text: String? {
         switch self {
         case .null: nil
@@ -375,7 +376,7 @@ extension SQLiteConnection {
         return try !values(query, .text(name)).isEmpty
     }
 
-    /// Prepares the statements one after another, each once those before it have run.
+    /// Prepares the statements one after another, each after the earlier ones have run.
     private func forEachStatement(
         in text: String,
         _ body: (OpaquePointer) throws(StoreMigrationError) -> Void
@@ -445,7 +446,7 @@ extension SQLiteConnection {
         case SQLITE_INTEGER: return .integer(unsafe sqlite3_column_int64(statement, index))
         case SQLITE_FLOAT: return .real(unsafe sqlite3_column_double(statement, index))
         case SQLITE_TEXT:
-            // SQLite converts from UTF-16 here; the length is that of the result.
+            // SQLite converts from UTF-16 here; the length is the result's.
             let text = unsafe sqlite3_column_text(statement, index)
             let count = Int(unsafe sqlite3_column_bytes(statement, index))
             let bytes = unsafe UnsafeBufferPointer(start: text, count: text == nil ? 0 : count)
@@ -526,7 +527,7 @@ extension SQLiteConnection {
 
     /// Writes the whole log into the database.
     ///
-    /// From now on, closing it leaves no log.
+    /// From now on, closing the database leaves no log.
     func settleLog() throws(StoreMigrationError) {
         let mode = SQLITE_CHECKPOINT_TRUNCATE
         try check(unsafe sqlite3_wal_checkpoint_v2(handle, "main", mode, nil, nil))

@@ -1,6 +1,6 @@
 package import MigrationSystem
 
-/// Whether a SQLite store can be brought to a schema without a loss, and by which steps.
+/// Whether a SQLite store can be brought to a schema without loss, and by which steps.
 ///
 /// Nothing is guessed: tables and columns with data are removed only if `drops` names them, and are
 /// renamed only by `renames`.
@@ -14,9 +14,9 @@ public struct SchemaInference: Sendable {
     public enum Verdict: String, Codable, Sendable {
         /// The store has the schema, regardless of spelling.
         case current
-        /// The steps bring the store to the schema without a loss.
+        /// The steps bring the store to the schema without loss.
         case inferred
-        /// Something would be lost, or can't be known.
+        /// Something would be lost, or can't be determined.
         case impossible
         /// A newer program made the store: its `user_version` is above the schema's.
         case newer
@@ -39,8 +39,7 @@ public struct SchemaInference: Sendable {
         public var sql: String { statements.joined(separator: ";\n") }
 
         let statements: [String]
-        /// Queries whose results must be the same before the last statements run and after those
-        /// before them.
+        /// Two queries, run before the last statements, whose results must be equal.
         let proof: TableRebuild.Proof?
 
         init(
@@ -102,7 +101,7 @@ public struct SchemaInference: Sendable {
     ///   - store: A SQLite file.
     ///   - schema: The schema that the store should have.
     ///   - renames: New names of tables (`"note": "memo"`) and columns (`"note.body": "note.text"`).
-    ///   - drops: Tables and columns that may go with their data.
+    ///   - drops: Tables and columns that may be removed with their data.
     /// - Throws: ``StoreMigrationError`` with `missing`, `damaged`, `storeBusy` or `failed`;
     ///   `CancellationError`.
     public init(
@@ -198,7 +197,7 @@ package struct SchemaGoal: Sendable {
         return StoreStep(version, target, .inferred(self))
     }
 
-    /// The inferred content of `step`; `nil` if the database has the schema already.
+    /// The inferred content of `step`; `nil` if the database already has the schema.
     ///
     /// - Throws: ``StoreMigrationError`` with `notInferable` or `newer`.
     func resolve(

@@ -99,7 +99,8 @@ struct SchemaPlanner {
 
     // MARK: Names
 
-    /// Drops views and triggers that don't stay, because they could prevent a rename.
+    /// Drops views and triggers that will be removed or changed, because they could prevent a
+    /// rename.
     private mutating func dropStaleViews() {
         let (names, new) = (names, new)
         for (name, view) in Bookkeeping.removed(from: old.views).sorted(by: { $0.key < $1.key })
@@ -192,7 +193,7 @@ struct SchemaPlanner {
         let rebuild = TableRebuild(of: before, to: table, sql: sql, avoiding: names)
         let step = rebuild.step(filling: judge.filled, converting: judge.converted)
         steps[.rebuildTable, default: []].append(step)
-        // The next table takes the pages that the old form of this one leaves.
+        // The next table reuses the pages that the old form of this one frees.
         inference.growth = max(
             inference.growth,
             try MigrationRoom.bytes(ofTable: source.table(folded), in: database)
@@ -317,7 +318,7 @@ struct SchemaPlanner {
         }
     }
 
-    /// Judges the rows of a table that gets another declaration.
+    /// Checks the rows of a table whose declaration changes.
     private func judge(
         of before: SchemaContent.Table,
         becoming table: SchemaContent.Table
@@ -444,7 +445,7 @@ private struct Renames {
             guard let table = old.tables[name], new.tables[folded] != nil,
                 old.tables[folded] == nil || folded == name
             else {
-                // A store of a later version has the new name already.
+                // A store of a later version already has the new name.
                 if old.tables[folded] != nil, new.tables[folded] != nil, old.tables[name] == nil {
                     continue
                 }

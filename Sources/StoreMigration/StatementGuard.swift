@@ -30,7 +30,7 @@ final class StatementGuard {
         self.willChange = willChange
     }
 
-    /// Makes a guard for a statement that declares part of a schema and does nothing else.
+    /// Makes a guard for a statement that only declares part of a schema.
     init(ofDeclarationByModule isOfModule: Bool) {
         use = .schema(isOfModule: isOfModule)
         willChange = { _ in }
@@ -41,7 +41,7 @@ final class StatementGuard {
         refused.map { StoreMigrationError(.stepFailed, $0, at: path) }
     }
 
-    /// Reports the tables that the statement that was just prepared is the first to change.
+    /// Reports the tables that are first changed by the statement that was just prepared.
     func tellChanges() throws(StoreMigrationError) {
         let told = new.subtracting(seen)
         new = []

@@ -1,7 +1,7 @@
 public import Foundation
 internal import MigrationSystem
 
-/// The facts about a store that can be found out without its plan.
+/// The facts about a store that can be determined without its plan.
 public struct StoreFacts: Sendable {
     /// The kind of a store.
     public enum Kind: String, Codable, Sendable {
@@ -23,12 +23,12 @@ public struct StoreFacts: Sendable {
     /// The bytes of a SQLite file's write-ahead log that aren't in the file yet.
     public let logBytes: Int64
 
-    /// Problems with the structure of its pages that SQLite finds, up to a hundred; `nil` if they
-    /// are sound.
+    /// Problems with the structure of its pages that SQLite finds, up to a hundred; `nil` if there
+    /// are none.
     public private(set) var damage: String?
 
-    /// Rows that a migration keeps as they are: they break a constraint, or their foreign key
-    /// refers to a missing row.
+    /// Rows that a migration keeps unchanged: they break a constraint, or their foreign key refers
+    /// to a missing row.
     ///
     /// Up to a hundred of the first kind are listed.
     public private(set) var findings: [String] = []
@@ -47,7 +47,7 @@ public struct StoreFacts: Sendable {
     /// The model of a store of Core Data; `nil` for other stores.
     public private(set) var coreData: CoreDataMetadata?
 
-    /// Looks at a store, which isn't changed.
+    /// Examines a store, which isn't changed.
     ///
     /// Cancelling the current task stops it.
     ///

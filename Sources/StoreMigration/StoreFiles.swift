@@ -1,15 +1,15 @@
 internal import Foundation
 internal import MigrationSystem
 
-/// Copies the files of a store, whatever their names, and notices changes to them.
+/// Copies the files of a store, whatever their names, and detects changes to them.
 enum StoreFiles {
-    /// Gets the number of copied bytes, and stops the copy by throwing.
+    /// Receives the number of copied bytes, and stops the copy by throwing.
     typealias Report = (_ count: Int64) throws -> Void
 
     /// Copies `name`, a file or a directory with everything in it, into another directory.
     ///
-    /// Modes, times, links and attributes are kept, and owners where the system lets this process
-    /// choose them.
+    /// Modes, times, links and attributes are kept, and owners if the system lets this process set
+    /// them.
     static func copy(
         _ name: [UInt8],
         in source: borrowing FileDescriptor,
@@ -112,7 +112,7 @@ extension StoreFiles {
         /// When the last of the files was changed.
         private(set) var newest = FileTime(seconds: .min)
 
-        /// Looks at `name` in `directory` and everything in it.
+        /// Examines `name` in `directory` and everything in it.
         init(of name: [UInt8], in directory: borrowing FileDescriptor) throws(SystemError) {
             try add(name, in: directory, isTop: true)
         }
@@ -126,7 +126,7 @@ extension StoreFiles {
             for byte in name { add(UInt64(byte)) }
             add(status.identity.inode)
             add(status.size)
-            // A rename changes the second time of the renamed file.
+            // A rename changes the change time of the renamed file.
             for time in [status.modificationTime] + (isTop ? [] : [status.changeTime]) {
                 add(UInt64(bitPattern: time.seconds))
                 add(UInt64(time.nanoseconds))
@@ -153,10 +153,10 @@ extension StoreFiles {
 // MARK: - Small files
 
 extension StoreFiles {
-    /// The largest file that is read whole.
+    /// The largest file that is read into memory.
     private static let sizeLimit = 256 << 20
 
-    /// Reads the file at `path` whole.
+    /// Reads the whole file at `path`.
     static func contents(of path: BytePath) throws(StoreMigrationError) -> [UInt8] {
         let contents: [UInt8]?
         do throws(SystemError) {
@@ -192,7 +192,7 @@ extension StoreFiles {
         }
     }
 
-    /// Replaces or makes a file in a copy that nobody else knows.
+    /// Replaces or makes a file in a copy that no other process uses.
     static func replace(
         _ path: BytePath,
         with bytes: [UInt8],

@@ -8,7 +8,7 @@ public struct StoreMigrationError: Error, Sendable {
     /// The kind of failure.
     public let code: Code
 
-    /// What is wrong, in one sentence.
+    /// The problem, in one sentence.
     public let message: String
 
     /// The path of the store.
@@ -75,16 +75,16 @@ extension StoreMigrationError {
         /// The store needs a migration before it can be opened.
         public static let notCurrent = Code(value: .notCurrent)
 
-        /// The store can't be brought to a schema without a loss, or without more instructions.
+        /// The store can't be brought to a schema without loss, or without more instructions.
         public static let notInferable = Code(value: .notInferable)
 
         /// The hook failed, and the migrated store stays because somebody has written to it since.
         public static let notUndone = Code(value: .notUndone)
 
-        /// The file system has no room for the copies that a migration needs.
+        /// The file system has no space for the copies that a migration needs.
         public static let outOfSpace = Code(value: .outOfSpace)
 
-        /// The file of the store has another name too, and its log may be beside that one.
+        /// The store's file has another name too, and its log may be beside that name.
         public static let severalNames = Code(value: .severalNames)
 
         /// Another process or connection uses the store.
@@ -120,7 +120,7 @@ extension StoreMigrationError: CodedError {
 }
 
 extension StoreMigrationError: CustomStringConvertible {
-    /// What is wrong, with the store's path and the system's words for the cause.
+    /// The problem, with the store's path and the system's text for the cause.
     public var description: String {
         "\(path): \(message)" + (cause.map { ": \($0)" } ?? "")
     }

@@ -16,13 +16,13 @@ public struct StoreMigrationPlan: Sendable {
         case current
         /// The steps that the store needs, in their order.
         case steps([StoreStep])
-        /// The plan knows the store's version, but no step leads on from the version `missing`.
+        /// The plan knows the store's version, but no step begins at the version `missing`.
         case impossible(missing: StoreVersion)
         /// The store has no version, or one that the plan doesn't know.
         case unknownVersion
         /// The store was made by a newer program.
         case newer
-        /// No steps can be inferred that lead to the schema; all reasons are given.
+        /// No steps to the schema can be inferred; all reasons are given.
         case notInferable([SchemaInference.Reason])
     }
 
@@ -43,10 +43,10 @@ public struct StoreMigrationPlan: Sendable {
     /// - Parameters:
     ///   - current: The version that the program reads and writes.
     ///   - steps: The steps, in any order, each from another version.
-    ///   - released: Versions that stores may have and that no step begins at; a store of such a
+    ///   - released: Versions that stores may have, but at which no step begins; a store of such a
     ///     version is ``Assessment/impossible(missing:)`` to migrate rather than unknown.
-    ///   - create: Makes a store of the current version at the path that it gets, and closes it; without
-    ///     it a missing store is an error. It may leave the version out.
+    ///   - create: Makes a store of the current version at the given path, and closes it; without
+    ///     it a missing store is an error. It need not write the version.
     /// - Precondition: No two steps begin at the same version, and none at the current one.
     public init(
         current: StoreVersion,
@@ -68,13 +68,15 @@ public struct StoreMigrationPlan: Sendable {
 
     /// Makes a plan whose steps are inferred: each store is compared with a schema.
     ///
-    /// The version of a store is its `user_version`. If the schema sets none, the store's number stays.
+    /// The version of a store is its `user_version`. If the schema doesn't set one, the store's
+    /// number stays.
     ///
     /// - Parameters:
     ///   - schema: The schema that stores should have.
-    ///   - renames: New names of tables (`"note": "memo"`) and columns (`"note.body": "note.text"`). They
-    ///     may stay in the plan: a store that has the new name already is left alone.
-    ///   - drops: Tables and columns that may go with their data.
+    ///   - renames: New names of tables (`"note": "memo"`) and columns
+    ///     (`"note.body": "note.text"`). They may stay in the plan: a store that already has the
+    ///     new name isn't changed.
+    ///   - drops: Tables and columns that may be removed with their data.
     public init(
         inferredFrom schema: StoreSchema,
         renames: [String: String] = [:],
@@ -127,7 +129,7 @@ public struct StoreMigrationPlan: Sendable {
 
     /// Says what the plan can do for a store of a version.
     ///
-    /// A plan with inferred steps would have to see the store; here it says that there is a step.
+    /// A plan with inferred steps needs to read the store; without it, this assumes a step.
     public func assess(version: StoreVersion) -> Assessment {
         if let goal {
             return version.isNewer(than: current) && goal.schema.userVersion != nil
@@ -154,10 +156,11 @@ public struct StoreMigrationPlan: Sendable {
     ///
     /// - Parameters:
     ///   - store: The store.
-    ///   - body: Opens the store at the path that it gets.
+    ///   - body: Opens the store at the given path.
     /// - Returns: What `body` returns.
-    /// - Throws: ``StoreMigrationError`` with `notCurrent`, `newer`, `unknownVersion`, `missingStep`, or
-    ///   `interrupted` where a migration was cut off; the errors of ``assess(_:)`` and of `body`.
+    /// - Throws: ``StoreMigrationError`` with `notCurrent`, `newer`, `unknownVersion`,
+    ///   `missingStep`, or `interrupted` if a migration was interrupted; the errors of
+    ///   ``assess(_:)`` and of `body`.
     public func open<Opened>(
         _ store: VersionedStore,
         _ body: (URL) throws -> Opened

@@ -1,16 +1,17 @@
 public import Foundation
 internal import MigrationSystem
 
-/// Migrates a store to its current version: the store under its name is the old one or the new one.
+/// Migrates a store to its current version: its path always has either the old store or the new
+/// one.
 ///
-/// The steps work on a copy beside the store. The content of a migrated SQLite file is then written into
-/// the store in one transaction; a migrated JSON document or directory is exchanged with the store in one
-/// step of the file system. A migration that was cut off at any point is completed or undone by the next
-/// one. Steps that work in place need no copy.
+/// The steps work on a copy beside the store. The content of a migrated SQLite file is then written
+/// into the store in one transaction; a migrated JSON document or directory is exchanged with the
+/// store in one step of the file system. A migration that was interrupted at any point is completed
+/// or undone by the next one. Steps that work in place don't need a copy.
 ///
-/// Nobody else may use the store meanwhile. SQLite itself keeps others away from its files, and an
-/// app that waits for the lock gets the migrated store. A JSON document or a directory that changed
-/// is not replaced.
+/// No other process may use the store meanwhile. SQLite itself keeps others away from its files,
+/// and an app that waits for the lock gets the migrated store. A JSON document or a directory that
+/// changed is not replaced.
 ///
 /// ```swift
 /// try StoreMigrator(store).migrate(plan)
@@ -23,7 +24,7 @@ public struct StoreMigrator: Sendable {
         case current
         /// The store was migrated from a version.
         case migrated(from: StoreVersion)
-        /// An interrupted migration was completed; its migrated store was in place already.
+        /// An interrupted migration was completed; its migrated store was already in place.
         case completed
         /// There was no store, and the plan made one.
         case created
@@ -37,11 +38,11 @@ public struct StoreMigrator: Sendable {
     ///
     /// - Parameters:
     ///   - store: The store.
-    ///   - afterMigration: Called with the store's path once the migrated store is in place and unlocked.
-    ///     It must close what it opens. If it throws, the old store comes back, unless somebody has
-    ///     written to the new one since, the hook included. It is called again by the next migration if
-    ///     the process ended meanwhile or the new store stayed. With a hook, the old store is kept until
-    ///     it returns, and no step works in place.
+    ///   - afterMigration: Called with the store's path once the migrated store is in place and
+    ///     unlocked. It must close what it opens. If it throws, the old store is restored, unless
+    ///     somebody, including the hook, has written to the new one since. The next migration calls
+    ///     it again if the process ended meanwhile or the new store stayed. With a hook, the old
+    ///     store is kept until it returns, and no step works in place.
     public init(
         _ store: VersionedStore,
         afterMigration: (@Sendable (URL) throws -> Void)? = nil
@@ -58,7 +59,7 @@ public struct StoreMigrator: Sendable {
         self.inferred = inferred
     }
 
-    /// Migrates the store, or completes a migration that was cut off.
+    /// Migrates the store, or completes an interrupted migration.
     ///
     /// It blocks its thread while it works. Cancelling the current task or `progress` stops it before
     /// the migrated store is in place, with the store as it was.
@@ -102,7 +103,7 @@ public struct StoreMigrator: Sendable {
         }
     }
 
-    /// Migrates the store as ``migrate(_:to:progress:findings:)`` does, on a thread of its own.
+    /// Migrates the store as ``migrate(_:to:progress:findings:)`` does, on its own thread.
     ///
     /// Cancelling the task stops it between two steps, or between two rows that a statement of a step
     /// works on, with the store as it was.
@@ -192,7 +193,7 @@ struct MigrationWork: Sendable {
         }
     }
 
-    /// Whether the store needs nothing, which is found out without a lock.
+    /// Whether the store is already current, checked without a lock.
     private func isCurrent(at place: StorePlace) throws -> Bool {
         let version = try store.version
         guard let goal = plan.goal else { return try steps(from: version, at: place) == nil }
@@ -213,7 +214,7 @@ struct MigrationWork: Sendable {
         return nil
     }
 
-    /// The inferred content of a step for a database; `nil` if the database has the schema already.
+    /// The inferred content of a step for a database; `nil` if the database already has the schema.
     func resolve(
         _ step: StoreStep,
         to goal: SchemaGoal,
@@ -241,8 +242,8 @@ struct MigrationWork: Sendable {
 
     // MARK: A store that is missing
 
-    /// Makes the store aside and renames it into place; returns `false` if another process was
-    /// faster.
+    /// Makes the store in the work directory and renames it into place; returns `false` if another
+    /// process was faster.
     private func create() throws -> Bool {
         let place = try StorePlace(of: store, isNew: true)
         if try place.begin() { try place.clear() }

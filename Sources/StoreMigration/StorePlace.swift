@@ -1,12 +1,12 @@
 internal import Foundation
 internal import MigrationSystem
 
-/// The directory that has a store, with the work directory of a migration beside the store.
+/// The directory of a store, with the work directory of a migration beside the store.
 ///
 /// The work directory is called `.<name>.migration`, and a migration of the store holds a lock on
 /// it. It has a directory for the copy and one for the old store, each under the store's name. Its
-/// `state.json` names the work that remains once the migrated store is in place; without this file
-/// the rest is useless.
+/// `state.json` describes the work that remains once the migrated store is in place; without this
+/// file the rest is useless.
 final class StorePlace {
     /// A file of a migration, which has companions such as a log.
     enum File {
@@ -29,14 +29,14 @@ final class StorePlace {
     private static let stateName = [UInt8]("state.json".utf8)
     private static let newStateName = [UInt8]("state.partial".utf8)
 
-    /// The absolute path of the store, with no link in it.
+    /// The absolute path of the store, without links.
     let path: BytePath
 
     private let name: [UInt8]
     private let directory: OpenFile
     private var work: OpenFile?
 
-    /// Finds the place of `store`, which must exist unless it `isNew`.
+    /// Finds the directory of `store`, which must exist unless it `isNew`.
     init(of store: VersionedStore, isNew: Bool = false) throws(StoreMigrationError) {
         let location = try store.location(isNew: isNew)
         path = location
@@ -48,7 +48,7 @@ final class StorePlace {
         }
     }
 
-    /// The path, as it may be printed.
+    /// The printable path.
     var description: String { String(decoding: path.bytes, as: UTF8.self) }
 
     private var workName: [UInt8] { [UInt8](utf8: ".") + name + [UInt8](utf8: ".migration") }
@@ -83,9 +83,9 @@ final class StorePlace {
 // MARK: - The work directory
 
 extension StorePlace {
-    /// Makes the work directory, or takes over one that was left, and locks it.
+    /// Makes the work directory, or takes over an abandoned one, and locks it.
     ///
-    /// - Returns: Whether the directory was there already.
+    /// - Returns: Whether the directory already existed.
     /// - Throws: ``StoreMigrationError`` with `storeBusy` if another process has it.
     func begin() throws(StoreMigrationError) -> Bool {
         try wrapping("can't make a directory beside the store") { () throws(SystemError) in
@@ -195,7 +195,7 @@ extension StorePlace {
             return try work.descriptor.open(Self.stateName, .reading).readAll(limit: 4096) ?? []
         }
         guard let bytes else { return nil }
-        // Whatever is wrong with the state, the migration can't be resumed.
+        // If the state can't be read for any reason, the migration can't be resumed.
         guard let state = try? JSONDecoder().decode(State.self, from: Data(bytes)) else {
             let message = "the state of the migration that was cut off can't be read"
             throw StoreMigrationError(.interrupted, message, at: description)
@@ -284,7 +284,7 @@ extension StorePlace {
         }
     }
 
-    /// Looks at everything that belongs to a file.
+    /// Examines everything that belongs to a file.
     func survey(of file: File = .live) throws(StoreMigrationError) -> StoreFiles.Survey {
         try wrapping("can't look at the store's files") { () throws(SystemError) in
             guard let parent = try parent(of: file) else { throw SystemError.missing("lstat") }
@@ -363,7 +363,7 @@ extension StorePlace {
         }
     }
 
-    /// Renames the copy to the store's name; returns `false` if there is a store by now.
+    /// Renames the copy to the store's name; returns `false` if a store exists by now.
     func placeCopy() throws(StoreMigrationError) -> Bool {
         try moveCopy(to: name)
     }

@@ -12,8 +12,9 @@ internal import MigrationSystem
 /// }
 /// ```
 ///
-/// It is started with `--store <path>`, and with `--dry-run` to look only. It prints a line of JSON for
-/// each tenth of a second of progress and one for the end, and exits with 0, or with 1 after a failure.
+/// It is started with `--store <path>`, and with `--dry-run` to change nothing. It prints a line of
+/// JSON for each tenth of a second of progress and one for the end, and exits with 0, or with 1
+/// after a failure.
 public protocol StorePlanProgram: SendableMetatype {
     /// The current version and the steps to it.
     static var plan: StoreMigrationPlan { get throws }
@@ -137,7 +138,7 @@ private final class ProgressReporter: Sendable {
 package enum StorePlanMessage: Codable, Sendable {
     /// This many of the total bytes are done.
     case progress(completed: Int64, total: Int64)
-    /// The program has ended well.
+    /// The program has succeeded.
     case report(Report)
     /// The program has failed, with the name of a ``StoreMigrationError/Code``.
     case failure(code: String, String)
@@ -176,14 +177,14 @@ package enum StorePlanMessage: Codable, Sendable {
     fileprivate func send() {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        // Texts and numbers can be encoded, and a reader that has gone needs no line.
+        // Texts and numbers can always be encoded, and a missing reader doesn't need the line.
         guard let line = try? encoder.encode(self) else { return }
         try? FileHandle.standardOutput.write(contentsOf: line + Data("\n".utf8))
     }
 }
 
 extension CommandLine {
-    /// The words as bytes: `arguments` replaces those that are not valid UTF-8.
+    /// The arguments as bytes: `arguments` replaces those that are not valid UTF-8.
     fileprivate static var bytePaths: [BytePath] {
         (0..<Int(argc)).compactMap { index in
             unsafe unsafeArgv[index].map { unsafe BytePath(cString: $0) }

@@ -61,7 +61,7 @@ package final class StorePlanRun {
         }
     }
 
-    /// Waits for the program's end; `log` gets the lines that are not messages.
+    /// Waits for the program's end; `log` receives the lines that are not messages.
     package func report(
         on operation: MigrationOperation,
         log: ([UInt8]) -> Void
@@ -98,7 +98,7 @@ package final class StorePlanRun {
         return report
     }
 
-    /// Waits for an event, as long as a migration takes.
+    /// Waits for an event without a time limit, because a migration may take long.
     private func wait(
         for events: ChildProcess.Events,
         _ event: CancellationEvent,

@@ -38,8 +38,8 @@ public struct StoreSchema: Sendable {
     /// Reads a schema from a file of SQL.
     ///
     /// - Parameter url: The path of the file, at most 16 MiB.
-    /// - Throws: ``StoreMigrationError`` with `invalidSchema` if the SQL does more than declare a schema
-    ///   or SQLite refuses it; `missing` or `failed` where the file can't be read.
+    /// - Throws: ``StoreMigrationError`` with `invalidSchema` if the SQL does more than declare a
+    ///   schema or SQLite refuses it; `missing` or `failed` if the file can't be read.
     public init(contentsOf url: URL) throws {
         let path = BytePath(of: url)
         let bytes: [UInt8]?
@@ -110,7 +110,7 @@ private struct SchemaReader {
         }
     }
 
-    /// Why a statement doesn't belong in a schema, judged by its first words.
+    /// Why a statement doesn't belong in a schema, according to its first words.
     private mutating func refusal(of statement: ArraySlice<SQLToken>) -> String? {
         var words = statement.firstWords(4)
         switch words.first {

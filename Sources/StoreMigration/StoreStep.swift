@@ -3,8 +3,9 @@ internal import MigrationSystem
 
 /// A step that changes a store from one version to another.
 ///
-/// A step made with ``init(from:to:_:)`` works on a copy of the store. A light one for a SQLite file, such
-/// as a new column or index, is made with ``inPlace(from:to:_:verify:)`` and costs no copy.
+/// A step made with ``init(from:to:_:)`` works on a copy of the store. A light one for a SQLite
+/// file, such as a new column or index, is made with ``inPlace(from:to:_:verify:)`` and needs no
+/// copy.
 public struct StoreStep: Sendable {
     /// The work of a step, and what it works on.
     enum Change: Sendable {
@@ -32,8 +33,8 @@ public struct StoreStep: Sendable {
     /// - Parameters:
     ///   - source: The version that the step begins at.
     ///   - target: The version that the step leads to.
-    ///   - change: Changes a copy of the store and closes it. It may leave the version as it is: the
-    ///     migrator writes the version after the step.
+    ///   - change: Changes a copy of the store and closes it. It need not change the version: the
+    ///     migrator writes it after the step.
     public init(
         from source: StoreVersion,
         to target: StoreVersion,
@@ -54,7 +55,7 @@ public struct StoreStep: Sendable {
     /// - Parameters:
     ///   - source: The version that the step begins at.
     ///   - target: The version that the step leads to.
-    ///   - change: Runs statements. It may leave the version as it is.
+    ///   - change: Runs statements. It need not change the version.
     ///   - verify: Checks the result of the statements; an error undoes the migration.
     /// - Returns: The step.
     public static func inPlace(
@@ -76,7 +77,7 @@ public struct StoreStep: Sendable {
     ///   - target: The version that the step leads to, which the schema's SQL may set too.
     ///   - schema: The schema that the store should have.
     ///   - renames: New names of tables (`"note": "memo"`) and columns (`"note.body": "note.text"`).
-    ///   - drops: Tables and columns that may go with their data.
+    ///   - drops: Tables and columns that may be removed with their data.
     /// - Returns: The step, which fails with `notInferable` if ``SchemaInference`` finds reasons.
     public static func inferred(
         from source: StoreVersion,
@@ -108,7 +109,7 @@ extension StoreStep: CustomStringConvertible {
 
 /// The copy of a store that a step works on.
 ///
-/// Nobody else knows the copy, and it is thrown away if the step fails or is interrupted.
+/// No other process uses the copy, and it is discarded if the step fails or is interrupted.
 public struct StoreCopy: Sendable {
     /// The path of the copy, whose name is that of the store.
     public let url: URL

@@ -32,7 +32,7 @@ public struct StoreVersion: Hashable, Sendable {
 }
 
 extension StoreVersion: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral {
-    /// Makes the version that a literal spells.
+    /// Makes the version of a string literal.
     public init(stringLiteral text: String) {
         self.init(text)
     }

@@ -37,7 +37,7 @@ struct TableJudge {
     }
     private var rowid: String { old.rowidName ?? "NULL" }
 
-    /// Judges the whole table if it is rebuilt.
+    /// Checks the whole table if it is rebuilt.
     mutating func judge(into inference: inout SchemaInference) throws(StoreMigrationError) {
         try judgeColumnsThatGo(into: &inference)
         let query = "SELECT EXISTS (SELECT 1 FROM \(stored))"
@@ -177,7 +177,8 @@ private enum Affinity {
 }
 
 extension TableJudge {
-    /// Looks for values that a new type changes: each must come back when it is cast to its old class.
+    /// Looks for values that a new type changes: casting a value back to its old class must give
+    /// the old value.
     private mutating func judgeValues(
         into inference: inout SchemaInference
     ) throws(StoreMigrationError) {
@@ -231,7 +232,8 @@ extension TableJudge {
         return rows
     }
 
-    /// Goes through the table in parts of bounded size; `body` gets a condition that is true for a part.
+    /// Iterates over the table in parts of bounded size; `body` gets a condition that is true for a
+    /// part.
     private func forEachPart(
         where condition: String = "1",
         _ body: (String) throws(StoreMigrationError) -> Void
@@ -257,7 +259,7 @@ extension TableJudge {
 // MARK: - Constraints
 
 extension TableJudge {
-    /// Whether rows that were sound may break CHECK, STRICT or the rowid's type.
+    /// Whether previously valid rows may break CHECK, STRICT or the rowid's type.
     private var mayBreakConstraints: Bool {
         let names = oldSchema.names.union(newSchema.names)
         let checks = new.definition.checks(knowing: names)
@@ -391,7 +393,7 @@ extension TableJudge {
         }
     }
 
-    /// Looks for rows that are equal by a key that the table didn't have before.
+    /// Looks for rows that are equal by a new key of the table.
     mutating func judgeUniqueKeys(
         into inference: inout SchemaInference
     ) throws(StoreMigrationError) {

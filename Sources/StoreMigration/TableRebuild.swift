@@ -111,7 +111,8 @@ struct TableRebuild {
     /// Renames the old table.
     private func putAside(_ aside: String) -> [String] {
         let table = old.name.quotedSQLName
-        // SQLite can't rename a table that a constraint of its own names, without changing other tables too.
+        // SQLite can't rename a table that its own constraints refer to without changing other
+        // tables too.
         guard old.definition.namesItself(old.name) else {
             return ["ALTER TABLE \(table) RENAME TO \(aside)"]
         }

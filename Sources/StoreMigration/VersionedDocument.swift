@@ -15,7 +15,7 @@ struct VersionedDocument {
         guard String(validating: bytes, as: UTF8.self) != nil else {
             throw damage("it is neither a SQLite file nor a JSON object; perhaps it is encrypted")
         }
-        // Whatever is wrong, the error below says that this isn't a JSON object.
+        // For any problem, the error below says that this isn't a JSON object.
         let object = try? JSONSerialization.jsonObject(with: Data(bytes))
         guard object is [String: Any] else { throw damage("it is not a JSON object") }
     }
@@ -30,7 +30,7 @@ struct VersionedDocument {
             options: .fragmentsAllowed
         )
         if let text = decoded as? String { return text }
-        // A number counts as it is spelled.
+        // A number is compared by its spelling.
         guard let first = value.first, first == UInt8(ascii: "-") || Self.digits.contains(first)
         else { throw damage("its '\(key)' is neither a text nor a number") }
         return String(decoding: value, as: UTF8.self)

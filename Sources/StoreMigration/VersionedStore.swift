@@ -13,7 +13,8 @@ public struct VersionedStore: Sendable {
         case sqlite(SQLiteVersion)
         /// A JSON document, an object with the version as the text or the number of a key.
         ///
-        /// The document is read whole, at most 256 MiB; all of it but the version keeps its bytes.
+        /// The document, of at most 256 MiB, is read into memory; all bytes except the version stay
+        /// the same.
         case json(key: String)
         /// A directory, with the version as the text of a file in it.
         case directory(versionFile: String)
@@ -33,14 +34,14 @@ public struct VersionedStore: Sendable {
     /// - Parameters:
     ///   - url: The path of the store; a link to it is followed.
     ///   - form: The kind of the store, and where its version is written.
-    ///   - unwrittenVersion: The version of a store in which none is written; `nil` if there is no
+    ///   - unwrittenVersion: The version of a store without a written version; `nil` if there is no
     ///     such version.
     public init(at url: URL, _ form: Form, unwrittenVersion: StoreVersion? = nil) {
         (self.url, self.form, self.unwrittenVersion) = (url, form, unwrittenVersion)
     }
 }
 
-/// The place of the version in a SQLite file.
+/// Where the version is in a SQLite file.
 public struct SQLiteVersion: Sendable {
     enum Place: Sendable {
         case userVersion
@@ -88,7 +89,7 @@ public struct SQLiteVersion: Sendable {
 // MARK: - Reading and writing the version
 
 extension VersionedStore {
-    /// The version that is written in the store, else ``unwrittenVersion``; the store isn't changed.
+    /// The version in the store, or else ``unwrittenVersion``; the store isn't changed.
     ///
     /// - Throws: ``StoreMigrationError`` with `missing`, `damaged`, `storeBusy` or `failed`.
     public var version: StoreVersion? {
