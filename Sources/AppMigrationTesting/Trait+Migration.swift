@@ -29,8 +29,8 @@ extension Trait where Self == MigrationTrait {
     /// }
     /// ```
     ///
-    /// Nothing confines the extension there. Also test it in its own process, to see that it works
-    /// with the files that it may reach.
+    /// The extension isn't confined there. Also test it in its own process, to check that it works
+    /// with the files that it may access.
     ///
     /// - Parameters:
     ///   - type: The type of the extension.
@@ -71,8 +71,8 @@ extension Trait where Self == MigrationTrait {
     /// - Parameters:
     ///   - executable: The name of a program that is built beside the tests, which is where a package's
     ///     executable targets are, or an absolute path.
-    ///   - entitlements: The property list of its entitlements; `nil` takes the file beside the
-    ///     program, with `.entitlements` after its name.
+    ///   - entitlements: The property list of its entitlements; `nil` means the file beside the
+    ///     program with `.entitlements` after its name.
     ///   - applicationGroups: The identifiers of the app groups that the extension may use.
     ///   - grants: The files and directories outside the container that a person granted to it.
     ///   - confinement: Whether the process must be confined.

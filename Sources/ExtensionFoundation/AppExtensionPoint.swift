@@ -1,4 +1,4 @@
-/// The place of a host at which an extension does its work.
+/// The part of a host that an extension extends.
 ///
 /// Corresponds to ExtensionFoundation's type of that name, with only the parts that an extension
 /// names. Here a host runs the program that it is given, so nothing depends on the extension point.

@@ -1,4 +1,4 @@
-/// The error for an extension whose configuration nothing on this system can run.
+/// The error for an extension whose configuration this system can't run.
 struct UnrunnableExtensionError: Error, CustomStringConvertible {
     let name: String
 

@@ -34,7 +34,8 @@ extension MigrationHost {
         )
     }
 
-    /// Computes the fingerprint that an archive of an extension's export would have, and writes none.
+    /// Computes the fingerprint that an archive of an extension's export would have, without
+    /// writing one.
     ///
     /// It is the same as that of an archive if the extension appends the same items in the same order.
     ///
@@ -61,9 +62,9 @@ extension MigrationHost {
         )
     }
 
-    /// Finds out what an export by an extension would do, and writes nothing.
+    /// Finds out what an export by an extension would do, without writing anything.
     ///
-    /// The extension takes part as in an export; only the archive is not kept.
+    /// The extension takes part as in an export, but the archive is not kept.
     ///
     /// - Parameters:
     ///   - container: The container, which nobody else may be using.
@@ -98,8 +99,8 @@ extension MigrationHost {
     ///   - archive: A migration archive, or the tar file of another program, compressed with zstd
     ///     or not.
     ///   - container: The container; its directory is made if it is missing.
-    ///   - appExtension: The extension, which puts the files where the app expects them; `nil` puts
-    ///     everything back at its path.
+    ///   - appExtension: The extension, which puts the files where the app expects them; `nil`
+    ///     restores everything at its path.
     ///   - options: How to import.
     ///   - progress: Gets the archive's bytes as its total, and how many were read, and then the
     ///     extension's own units.
@@ -167,7 +168,7 @@ extension MigrationHost {
     ///   - rehearsesCancellation: Whether to begin an export and cancel it at its first append,
     ///     which shows whether the extension passes the cancellation on. Nothing of it is kept.
     ///   - versionRehearsal: An import in a version that the extension can't know, which shows
-    ///     whether it looks at the version. Nothing of it is kept.
+    ///     whether it checks the version. Nothing of it is kept.
     /// - Returns: The extension's description, its confinement, and its mistakes.
     /// - Throws: ``MigrationError`` of codes `confinementUnavailable`, `containerBusy`,
     ///   `containerInvalid`, `extensionCrashed`, `extensionFailed`, `extensionHung`,

@@ -51,7 +51,7 @@ private final class AppExtensionExport: ContainerExport {
     private let expectsComplete: Bool
     private var leftBehind: LeftBehind?
 
-    /// The most bytes of a version: an archive's header has 64 KiB, and may use six bytes for each.
+    /// The longest version: an archive's header has 64 KiB, and may use six bytes for each byte.
     private static let versionLimit = 8 << 10
 
     init(host: AppExtensionHost, call: ExportCall, expectsComplete: Bool) {

@@ -4,7 +4,7 @@ internal import MigrationSystem
 
 /// One session with an app's extension, from checking its entitlement to stopping it.
 final class AppExtensionHost {
-    /// The most bytes of the names of an extension's options, with a separator after each.
+    /// The limit for the names of an extension's options, with a separator after each.
     private static let optionLimit = 8 << 10
 
     let appExtension: MigrationExtension

@@ -168,7 +168,7 @@ struct UnreadFiles: SourceVisitor {
 
     /// Searches the import directory, which is open as `directory` and was at `path`.
     ///
-    /// The result is `nil` if it can't be known: the file system does not record accesses, or the
+    /// The result is `nil` if that is unknown: the file system does not record accesses, or the
     /// extension removed or moved the directory.
     init?(in directory: OpenFile, at path: BytePath, on operation: MigrationOperation) throws {
         guard try Self.isStill(directory, at: path), try directory.descriptor.recordsAccess() else {

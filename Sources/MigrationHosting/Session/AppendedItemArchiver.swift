@@ -119,14 +119,15 @@ final class AppendedItemArchiver {
 }
 
 extension SourceRoots.Location {
-    /// Throws if a file that is read later can't be read: its extension can continue without it.
+    /// Throws if a file that will be read later can't be read, so that the extension can continue
+    /// without it.
     fileprivate func checkIsReadable(at path: [UInt8]) throws {
         guard kind == .container, let name else { return }
         do throws(SystemError) {
             guard try directory.descriptor.status(of: name).kind == .regular else { return }
             _ = try directory.descriptor.openFile(name)
         } catch {
-            // The next look finds missing items.
+            // The next check finds missing items.
             guard !error.isMissing else { return }
             throw SourceWalker.unreadable(path, error)
         }
@@ -144,7 +145,7 @@ private struct MistakenPath {
 
     private let mistake: Mistake
 
-    /// The path that was meant.
+    /// The intended path.
     let intended: BytePath
 
     /// Finds the item in `roots` that `path` was meant to name; `nil` if something is at the path

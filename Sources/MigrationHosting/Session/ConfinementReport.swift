@@ -14,7 +14,7 @@ public struct ConfinementReport: Sendable, Codable, Equatable {
 
     /// Whether its process had its own root directory, in which other files don't exist.
     ///
-    /// It can then learn nothing about other files, and can't change the mode, times or owner of
+    /// Then it can't learn anything about other files, and can't change the mode, times or owner of
     /// files that it may only read. If this is `false`, ``gaps`` says why.
     public let hidesOtherFiles: Bool
 
@@ -68,7 +68,7 @@ extension ConfinementReport {
     private static let ownersOfRoot = ", for root the owners too"
     private static let kernelOfRoot = ", and root of the kernel"
 
-    /// The gap that a limit of memory closes in part.
+    /// The gap that a memory limit partly closes.
     package static let memoryGap = "its memory (no cgroup, and no limit of each process)"
 
     /// Whether an extension's process has its own root directory.
@@ -77,7 +77,7 @@ extension ConfinementReport {
         case visible(because: String)
     }
 
-    /// The same for an extension that can't see other files, or can for a reason.
+    /// The same for an extension that can't see other files, or can for the given reason.
     func seeing(_ visibility: FileVisibility) -> ConfinementReport {
         guard landlockVersion > 0 || filtersSystemCalls else { return self }
         var isHidden = true
@@ -147,7 +147,7 @@ extension ConfinementReport {
         )
     }
 
-    /// The gaps that a root directory of its own closes.
+    /// The gaps that its own root directory closes.
     private static let gapsOfVisibility = [
         "the names, sizes, times, links and attributes of files anywhere (stat, readlink)",
         "the modes, times and attributes of the user's own files anywhere\(ownersOfRoot) (chmod, "

@@ -255,7 +255,7 @@ enum EntitlementProblem: Error {
         }
     }
 
-    /// The most groups that a message names.
+    /// The maximum number of groups in a message.
     private static let listed = 3
 
     private static func naming(_ groups: [String]) -> String {

@@ -44,7 +44,7 @@ final class ExtensionConnection {
         }
     }
 
-    /// Whether the process was told to stop, or will be next.
+    /// Whether the process was told to stop, or is about to be.
     var isCancelled: Bool { watch.isCancelled }
 
     /// The error of the session for an error that the extension threw.
@@ -207,7 +207,7 @@ private final class ProcessOutput {
     private static let readsAtOnce = 16
     private static let keptLines = 5
 
-    /// The most bytes of a session to show.
+    /// The maximum output of a session to show.
     private static let shownBytes = 1 << 20
     private static let shownLines = 1 << 14
 

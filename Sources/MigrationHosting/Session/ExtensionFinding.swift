@@ -2,7 +2,7 @@ internal import MigrationArchive
 internal import MigrationCore
 internal import MigrationSystem
 
-/// A mistake in an extension that showed in a session, and its fix.
+/// A mistake in an extension that a session revealed, and its fix.
 ///
 /// A finding does not fail the session; only errors do.
 public struct ExtensionFinding: Hashable, Sendable, Codable {
@@ -50,7 +50,7 @@ public struct ExtensionFinding: Hashable, Sendable, Codable {
         /// An item was archived under a percent-encoded name.
         case nameEncoded
 
-        /// A path in the archive has empty components or `.`, and was taken without them.
+        /// A path in the archive has empty components or `.`, which were dropped.
         case pathShortened
 
         /// An appended item does not exist, because its URL or path was made in the wrong way.
@@ -84,7 +84,7 @@ public struct ExtensionFinding: Hashable, Sendable, Codable {
     /// The fix, in one sentence.
     public let fix: String
 
-    /// What helps in a program that hosts the extension; it isn't encoded.
+    /// The remedy in a program that hosts the extension; it isn't encoded.
     package var remedy: Remedy?
 
     private enum CodingKeys: CodingKey {
@@ -94,7 +94,7 @@ public struct ExtensionFinding: Hashable, Sendable, Codable {
 
 // MARK: - Findings of an export
 
-/// The mistakes that an export showed.
+/// The mistakes that an export revealed.
 struct ExportFindings {
     private let estimate: Int
     private let version: String
@@ -240,10 +240,10 @@ extension ExtensionFinding {
 
 // MARK: - Findings of an import
 
-/// The mistakes that an import showed.
+/// The mistakes that an import revealed.
 struct ImportFindings {
     let progress: ImportProgressSummary
-    /// `nil` if that can't be known.
+    /// `nil` if that is unknown.
     let unread: UnreadFiles?
     let unclearedGroups: [String]
 

@@ -19,7 +19,7 @@ public struct PreflightReport: Sendable, Codable {
 
     /// The result of an import in a version that the extension can't know.
     public struct RehearsedVersion: Sendable, Codable, Equatable {
-        /// The version that the extension was told.
+        /// The version that the extension got.
         public let version: String
 
         /// Whether it refused the import with an error.
@@ -56,7 +56,7 @@ public struct PreflightReport: Sendable, Codable {
     /// Possible mistakes that may be intended, a sentence each.
     public let warnings: [String]
 
-    /// The mistakes that showed.
+    /// The mistakes that were found.
     public internal(set) var findings: [ExtensionFinding]
 
     /// The result of rehearsing a version; `nil` if none was rehearsed.
@@ -77,6 +77,6 @@ public struct ExtensionReport: Sendable, Codable {
     /// Possible mistakes that may be intended, a sentence each.
     public let warnings: [String]
 
-    /// The mistakes that the session showed.
+    /// The mistakes that the session revealed.
     public let findings: [ExtensionFinding]
 }

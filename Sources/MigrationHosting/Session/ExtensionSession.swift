@@ -104,7 +104,7 @@ struct SessionWatch {
         signs = SignsOfLife(limits.hangTimeout, looking: look)
     }
 
-    /// Whether the extension was told to stop, or will be next.
+    /// Whether the extension was told to stop, or is about to be.
     var isCancelled: Bool { cancelledAt != nil || limits.operation.isCancelled }
 
     /// Whether the extension must still be told to stop if the operation is cancelled.
@@ -181,7 +181,7 @@ enum SessionFailure {
 
 /// Records the actions of an extension during a session, and the time of the last one.
 ///
-/// The clock can't be set, and stands still while the machine sleeps.
+/// The clock is monotonic, and stands still while the machine sleeps.
 final class SessionObserver: Sendable {
     private struct State {
         var lastActivity = SuspendingClock.now
@@ -234,7 +234,7 @@ final class SessionObserver: Sendable {
         }
     }
 
-    /// Notes an item that was taken since `start`, for the timeline.
+    /// Notes an item whose append began at `start`, for the timeline.
     func noteItem(of bytes: UInt64, _ name: [UInt8], since start: SuspendingClock.Instant) {
         state.withLock { state in
             let (start, end) = (seconds(start), elapsed)
@@ -279,7 +279,7 @@ final class SessionObserver: Sendable {
     /// The percent-encoded names in the archive.
     var encodedNames: Examples { state.withLock { $0.encodedNames } }
 
-    /// Notes a path in the archive that was taken without its empty components and `.`.
+    /// Notes a path in the archive whose empty components and `.` were dropped.
     func noteShortenedName(_ name: [UInt8]) {
         state.withLock { $0.shortenedNames.add(PrintableText.escaping(name)) }
     }

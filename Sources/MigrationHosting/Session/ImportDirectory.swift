@@ -42,7 +42,7 @@ struct ImportDirectory {
 
     /// Gives both directories to the container's owner, because the extension runs as that user.
     ///
-    /// Their parent stays root's, so that the extension can't change the staging token.
+    /// Their parent still belongs to root, so that the extension can't change the staging token.
     func handOver() throws(SystemError) {
         guard let owner else { return }
         for path in ContainerLayout.skeleton {
@@ -65,8 +65,8 @@ struct ImportDirectory {
     /// Gives the owner all files that an extension in this process, run by root, made in the
     /// container.
     ///
-    /// A file with names elsewhere stays root's, because the owner may not be allowed to change
-    /// those.
+    /// A file with other names elsewhere still belongs to root, because the owner may not be
+    /// allowed to change it.
     func handOverContents(on operation: MigrationOperation) throws {
         guard let owner else { return }
         let root = try staging.directory.descriptor.duplicate()

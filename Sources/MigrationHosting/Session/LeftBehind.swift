@@ -24,7 +24,7 @@ public struct LeftBehind: Sendable, Codable, Equatable {
         /// The bytes of content.
         public let bytes: UInt64
 
-        /// Whether no migration needs it: it lies in `Library/Caches`, `tmp` or `SystemData`.
+        /// Whether migrations don't need it: it is in `Library/Caches`, `tmp` or `SystemData`.
         public let isPurgeable: Bool
     }
 
@@ -129,7 +129,8 @@ extension LeftBehind {
         if items.count < Self.listed { items.append(item) }
     }
 
-    /// The error of an export that should leave nothing behind; `nil` if it left nothing needed.
+    /// The error of an export that should leave nothing behind; `nil` if it left nothing that is
+    /// needed.
     var failure: MigrationError? {
         guard neededCount > 0 else { return nil }
         let needed = items.filter { !$0.isPurgeable }.prefix(3)
@@ -184,7 +185,7 @@ extension LeftBehind {
         mutating func visit(_ item: SourceItem) {
             switch item.status.kind {
             case .regular, .symbolicLink: break
-            // No archive can hold it, and if its directory was appended, it is an omission.
+            // An archive can't hold it, and if its directory was appended, it is an omission.
             default: return
             }
             if group == nil, ContainerLayout.ownNames.contains(item.path) { return }

@@ -6,7 +6,7 @@ internal import MigrationSystem
 /// An app's extension, and how a host runs it.
 ///
 /// An extension that was built as a program runs in its own process, confined to its task. A tool
-/// can also host a value in its own process, where nothing confines it: use that for tests, and for
+/// can also host a value in its own process, where it isn't confined: use that for tests, and for
 /// code that the tool trusts like its own.
 ///
 ///     var notes = MigrationExtension.executable(at: URL(filePath: "NotesMigration"))
@@ -50,8 +50,8 @@ public struct MigrationExtension: Sendable {
 
     /// The files and directories outside the container that the person granted to the extension.
     ///
-    /// Their names must differ. They must exist, and none may lie in the container or an app group or
-    /// hold one of them; one may lie in another.
+    /// Their names must differ. They must exist, and must not be in the container or an app group,
+    /// or contain one of them; one may be inside another.
     public var grantedResources: [GrantedResource] = []
 
     /// How long the extension may go without an append, archived bytes, progress or another sign of
@@ -82,7 +82,8 @@ public struct MigrationExtension: Sendable {
     /// Called with the extension's description of itself before any data moves.
     public var preflightHandler: (@Sendable (PreflightReport) -> Void)?
 
-    /// Called at the end of each session, also of one that failed, with what the extension did and when.
+    /// Called at the end of each session, even a failed one, with the extension's actions and their
+    /// times.
     ///
     /// An import has two sessions: one that asks, and one that imports.
     public var timelineHandler: (@Sendable (SessionTimeline) -> Void)?
@@ -97,12 +98,12 @@ public struct MigrationExtension: Sendable {
 
     /// An extension that runs in this process.
     ///
-    /// It is served like one in its own process, but nothing confines it. If it hangs or ignores a
+    /// It is served like one in its own process, but isn't confined. If it hangs or ignores a
     /// cancellation, the session ends without it: its task keeps running, and its appends fail.
     ///
     /// If root hosts it for a container of another user, it has root's rights. Files that it makes
-    /// in the container then go to the owner. Files that it makes in an app group, and files that
-    /// have names elsewhere, stay root's.
+    /// in the container are then given to the owner. Files that it makes in an app group, and files
+    /// with other names elsewhere, still belong to root.
     ///
     /// - Parameter hosted: The extension.
     /// - Returns: The extension to host.
@@ -110,7 +111,7 @@ public struct MigrationExtension: Sendable {
         MigrationExtension(kind: .value(hosted))
     }
 
-    /// The name of the extension until it gives its own.
+    /// The name of the extension until it reports its own.
     var name: String {
         switch kind {
         case .executable(let url): url.lastPathComponent

@@ -4,8 +4,8 @@ package import MigrationSystem
 
 /// A temporary directory that only this user can enter, removed with the last reference to it.
 ///
-/// It stays locked while it is in use. A directory without a lock belonged to a process that was
-/// killed; making the next private directory removes it.
+/// It stays locked while it is in use. A directory without a lock belonged to a killed process;
+/// making the next private directory removes it.
 package final class PrivateDirectory: Sendable {
     private static let attempts = 16
 
@@ -127,7 +127,7 @@ private struct AbandonedDirectories {
     /// Removes them as far as possible.
     func remove() {
         do throws(SystemError) {
-            // If others may rename files that are not theirs, a name proves nothing.
+            // If others may rename files that are not theirs, a name doesn't prove anything.
             let permissions = try parent.descriptor.status().permissions
             guard permissions & 0o022 == 0 || permissions & 0o1000 != 0 else { return }
             let listing = try DirectoryListing(of: parent.descriptor)

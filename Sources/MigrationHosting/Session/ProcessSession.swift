@@ -128,7 +128,7 @@ final class ProcessSession: ExtensionSession {
 
 // MARK: - Starting
 
-/// What it takes to start an extension's program.
+/// The parameters for starting an extension's program.
 private struct Launch {
     let program: BytePath
     let directories: SessionDirectories
@@ -243,7 +243,7 @@ private struct Launch {
 extension ProcessSession {
     private func begin(in directories: SessionDirectories) throws {
         // A user namespace shows all other users as the overflow user, who would see their files as
-        // own.
+        // its own.
         let showsOwners = FileStatus.currentUser != FileStatus.overflowUser
         let isFixed = confinement.isConfined && showsOwners
         let start = SessionStart(
@@ -257,7 +257,7 @@ extension ProcessSession {
         try connection.send(.begin(start))
     }
 
-    /// Archives items that nobody waits for, unless the session is cancelled.
+    /// Archives items whose appends don't wait for an answer, unless the session is cancelled.
     private func archive(_ body: () throws -> Void) throws {
         // The process was told to stop, and its own side of the session knows it.
         if connection.isCancelled { return }

@@ -5,9 +5,9 @@ internal import MigrationSystem
 
 /// Shows an extension's progress, which may report any numbers, in the caller's progress.
 ///
-/// The first total is shown as it is. If the extension later reports another one, the rest is shown
-/// as parts of a fixed total: on Linux, Foundation multiplies all totals that a progress ever had,
-/// and ends the process if the product overflows.
+/// The first total is shown unchanged. If the extension later reports another one, the rest is
+/// shown as parts of a fixed total: on Linux, Foundation multiplies all totals that a progress ever
+/// had, and crashes if the product overflows.
 final class ReportedProgress: Sendable {
     /// The total that replaces all later ones.
     static let scale = ImportProgress.scale

@@ -6,7 +6,7 @@ internal import MigrationSystem
 /// The kernel limits its memory and its processes. Its temporary directory is measured while it
 /// works, and at the end.
 final class SessionBounds {
-    /// The most processes and threads of a session.
+    /// The maximum number of processes and threads of a session.
     private static let tasks: UInt64 = 1024
 
     /// The default memory of a session if a cgroup can be made.
@@ -23,11 +23,11 @@ final class SessionBounds {
     /// The cgroup of the process; `nil` if none could be made.
     private(set) var group: ControlGroup?
 
-    /// The memory of each process, if no cgroup limits all together.
+    /// The memory limit of each process, if no cgroup limits all of them together.
     var memoryOfEach: UInt64? { group?.limits.memory == nil ? askedMemory : nil }
 
-    /// The most processes and threads, if no cgroup counts them and they have their own user
-    /// namespace to count them in.
+    /// The maximum number of processes and threads, if no cgroup counts them but they have their
+    /// own user namespace.
     private(set) var tasksInNamespace: UInt64?
 
     /// Sets the limits in `terms` for a session with `directories`.
@@ -53,7 +53,7 @@ final class SessionBounds {
         return tasksInNamespace
     }
 
-    /// Gives the cgroup up, because no process can be put in it.
+    /// Gives up the cgroup, because processes can't be put in it.
     func leaveGroup() {
         group = nil
     }
@@ -96,7 +96,7 @@ extension SessionBounds {
         throw error
     }
 
-    /// The error of a process that the kernel killed for its memory.
+    /// The error of a process that the kernel killed because of its memory.
     func failure(of name: String) -> MigrationError? {
         guard let group, let limit = group.limits.memory, group.memoryKills > 0 else { return nil }
         let message =

@@ -29,7 +29,7 @@ struct SessionDirectories {
     /// The temporary directory, if it ends with the session.
     private let ownDirectory: PrivateDirectory?
 
-    /// Prepares the directories of a session in `container`, as `appExtension` asks for them.
+    /// Prepares the directories of a session in `container` for `appExtension`.
     init(
         _ role: Role,
         container: MigrationDataContainer,
@@ -111,7 +111,7 @@ struct SessionDirectories {
         return written + (ownDirectory == nil ? [] : [temporaryDirectory])
     }
 
-    /// The directories as the extension's code asks for them in its host's process.
+    /// The directories for the extension's code in its host's process.
     func context(as paths: SessionPaths) -> ExtensionContext {
         ExtensionContext(
             container: container.located(at: paths.shown(container.rootPath)),

@@ -8,7 +8,7 @@ internal import MigrationSystem
 /// encoded, as a path. If a path here needs encoding, the extension gets another path to the
 /// directory.
 public enum ExtensionPaths: String, Sendable, Codable {
-    /// As they are: none of them needs encoding.
+    /// The real paths: none of them needs encoding.
     case unchanged
 
     /// By other paths, at which the directories are mounted only for its process.

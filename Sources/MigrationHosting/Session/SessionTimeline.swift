@@ -4,15 +4,16 @@ internal import MigrationSystem
 
 /// The events of an extension's session, with their times.
 ///
-/// Times are in seconds since the session began; the time for which the machine slept does not count. A
-/// timeline stays small however long the session is: neighboring appends are joined.
+/// Times are in seconds since the session began; the time for which the machine slept does not
+/// count. A timeline stays small, however long the session is, because neighboring appends are
+/// joined.
 public struct SessionTimeline: Sendable, Codable, Equatable {
     /// Items that the extension appended one after the other.
     public struct Append: Sendable, Codable, Equatable {
         /// When the first one was received.
         public let start: Double
 
-        /// When the last one was taken.
+        /// When the last one was accepted.
         ///
         /// Files of the container are only noted then, and read later.
         public let end: Double
@@ -27,7 +28,7 @@ public struct SessionTimeline: Sendable, Codable, Equatable {
         public let bytes: UInt64
     }
 
-    /// A time in which the host waited for the extension.
+    /// A time during which the host waited for the extension.
     public struct Wait: Sendable, Codable, Equatable {
         /// When it began.
         public let start: Double
@@ -41,10 +42,10 @@ public struct SessionTimeline: Sendable, Codable, Equatable {
         /// When it was reported.
         public let time: Double
 
-        /// The units that were done.
+        /// The completed units.
         public let completed: Int64
 
-        /// The units in all.
+        /// The total units.
         public let total: Int64
     }
 
@@ -56,10 +57,10 @@ public struct SessionTimeline: Sendable, Codable, Equatable {
         /// How long a cancelled extension may take to end.
         public let gracePeriod: Double
 
-        /// The most bytes of its temporary files.
+        /// The maximum bytes of its temporary files.
         public let temporarySpace: UInt64
 
-        /// The most bytes of memory that were asked for; `nil` means the default.
+        /// The requested maximum bytes of memory; `nil` means the default.
         public let memoryLimit: UInt64?
     }
 
@@ -107,7 +108,8 @@ struct TimelineRecorder {
         }
     }
 
-    /// The most groups and steps of a timeline; at twice as many, neighbors are joined.
+    /// The maximum number of groups and steps of a timeline; at twice as many, neighbors are
+    /// joined.
     private static let limit = 1000
     private static let waitLimit = 20
     /// Shorter waits aren't worth showing.
@@ -165,7 +167,7 @@ struct TimelineRecorder {
         if let last = steps.last, (last.completed, last.total) == (completed, total) { return }
         steps.append(SessionTimeline.Step(time: time, completed: completed, total: total))
         guard steps.count > 2 * Self.limit else { return }
-        // The last one is the state of the whole.
+        // The last one is the final state.
         steps = steps.enumerated().compactMap { $0.offset.isMultiple(of: 2) ? $0.element : nil }
     }
 

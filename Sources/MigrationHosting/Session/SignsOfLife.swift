@@ -3,18 +3,19 @@ internal import MigrationSystem
 
 /// An extension's activity that it doesn't report, from which the host concludes that it works.
 ///
-/// Files that grow are work without end. Writing that takes no more room, reading, and waiting for a
-/// device may be work or a loop, so they count for a limited time. Processor time alone doesn't count.
+/// Files that grow always count as work. Writing without taking more space, reading, and waiting
+/// for a device may be work or a loop, so they count for a limited time. Processor time alone
+/// doesn't count.
 struct SignsOfLife {
-    /// The activity of an extension, seen at one time.
+    /// The activity of an extension at one time.
     struct Look {
-        /// The least and the most bytes that it may have written to files; `nil` if unknown.
+        /// The minimum and maximum bytes that it may have written to files; `nil` if unknown.
         var written: ClosedRange<UInt64>?
 
         /// The bytes that it has read; `nil` if unknown.
         var read: UInt64?
 
-        /// Whether it waits where no signal reaches it, such as in `fsync`.
+        /// Whether it is in uninterruptible sleep, such as in `fsync`.
         var waitsForDevice = false
 
         /// The space of the files that it may change; `nil` if unknown.
@@ -24,7 +25,7 @@ struct SignsOfLife {
     /// How many limits an extension may take if it only reads, rewrites or waits for a device.
     static let patience = 10
 
-    /// How many times it is looked at during a limit.
+    /// How many times it is observed during a limit.
     private static let looksInLimit = 4
 
     private let limit: Duration
@@ -57,12 +58,12 @@ struct SignsOfLife {
         case fruitless
     }
 
-    /// When to look next at an extension that last reported something at `act`.
+    /// When to observe the extension next, which last reported something at `act`.
     func nextLook(after act: SuspendingClock.Instant) -> SuspendingClock.Instant {
         max(nextLook, act + limit / Self.looksInLimit)
     }
 
-    /// Looks at the extension if it's time; returns how it hangs, `nil` if it may work.
+    /// Observes the extension if it's time; returns how it hangs, or `nil` if it may be working.
     mutating func check(after act: SuspendingClock.Instant) -> Hang? {
         let start = clock()
         guard start >= nextLook(after: act) else { return nil }
@@ -80,8 +81,8 @@ struct SignsOfLife {
         return now - work > limit * Self.patience ? .fruitless : nil
     }
 
-    /// Notes the differences from earlier looks; the first look after a report of the extension
-    /// shows none.
+    /// Notes the differences from earlier observations; the first one after a report of the
+    /// extension shows none.
     private mutating func note(
         _ look: Look,
         isFirst: Bool,
@@ -110,7 +111,7 @@ struct SignsOfLife {
 // MARK: - Looking
 
 extension SignsOfLife.Look {
-    /// Looks at an extension's process; the host has read `printed()` bytes of its output.
+    /// Observes an extension's process; the host has read `printed()` bytes of its output.
     init(
         at process: ChildProcess,
         printed: () -> UInt64,
@@ -131,9 +132,9 @@ extension SignsOfLife.Look {
         self.room = room.size(on: operation)
     }
 
-    /// Looks at an extension in this process that runs on the thread at `thread` of `/proc`.
+    /// Observes an extension in this process that runs on the thread at `thread` of `/proc`.
     ///
-    /// Its calls may print and aren't told apart.
+    /// Its calls may also print, which can't be distinguished.
     init(atThread thread: BytePath?, _ room: ExtensionRoom, on operation: MigrationOperation) {
         if let activity = thread.flatMap({ ProcessActivity.ofThread(at: $0) }) {
             written = activity.writtenToDisks...activity.writtenToDisks

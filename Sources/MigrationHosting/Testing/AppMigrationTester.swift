@@ -52,7 +52,7 @@ public actor AppMigrationTester: Sendable {
 // MARK: - Additions to Apple's interface
 
 extension AppMigrationTester {
-    /// The mistakes that the last export or import of this tester showed.
+    /// The mistakes that the last export or import of this tester revealed.
     ///
     /// They don't fail the export or import, so a test should expect none. Empty if that failed. An
     /// addition to Apple's interface.
@@ -68,7 +68,7 @@ extension AppMigrationTester {
     ///
     /// Nothing of the export is kept. An addition to Apple's interface.
     ///
-    /// - Returns: The mistakes that showed; none if the extension passed the cancellation on.
+    /// - Returns: The mistakes that were found; none if the extension passed the cancellation on.
     /// - Throws: ``MigrationError`` of code `extensionUnsuitable` if the extension does not export,
     ///   and otherwise the errors of a preflight of ``MigrationHost``.
     public func rehearseCancellation() async throws -> [ExtensionFinding] {
@@ -84,13 +84,13 @@ extension AppMigrationTester {
         return report.findings
     }
 
-    /// Imports in a version that the extension can't know, to check that it looks at the version.
+    /// Imports in a version that the extension can't know, to test that it checks the version.
     ///
-    /// The extension exports first, and also imports that in its own version, both into temporary
-    /// containers and app groups. An addition to Apple's interface.
+    /// The extension first exports, and also imports the export in its own version, both into
+    /// temporary containers and app groups. An addition to Apple's interface.
     ///
     /// - Parameter version: The version, such as one that a later release might export.
-    /// - Returns: The mistakes that showed; none if the extension refused the import.
+    /// - Returns: The mistakes that were found; none if the extension refused the import.
     /// - Throws: The errors of a preflight of ``MigrationHost`` with a ``VersionRehearsal``.
     public func rehearseVersion(_ version: String) async throws -> [ExtensionFinding] {
         var rehearsal = VersionRehearsal(version: version)
@@ -107,7 +107,7 @@ extension AppMigrationTester {
 extension AppMigrationTester {
     private static let limit = Monitor(Duration.zero)
 
-    /// How long testers wait for a container that another process uses; by default not at all.
+    /// How long testers wait for a container that another process uses; by default they don't.
     ///
     /// They wait without limit for operations of their own process. An addition to Apple's
     /// interface.
@@ -132,7 +132,7 @@ extension AppMigrationTester {
 
         /// Has the extension export everything, with no options of the destination.
         ///
-        /// It takes all steps of a real export: an archive is written, proved, and extracted.
+        /// It performs all steps of a real export: an archive is written, verified, and extracted.
         ///
         /// - Parameters:
         ///   - request: The purpose of the export; `nil` means the tester's platform.
@@ -243,8 +243,8 @@ extension AppMigrationTester {
         /// Has the extension import the resources in a directory into the container under test.
         ///
         /// A migration imports into a fresh container, so empty the container first. This method
-        /// empties nothing, before the import or after a failure, and registers no status, so that
-        /// a test can check everything.
+        /// doesn't empty it, before the import or after a failure, and doesn't register a status,
+        /// so that a test can check everything.
         ///
         /// - Parameters:
         ///   - extractedResourceURL: The directory, such as that of an export; the extension may
@@ -283,7 +283,7 @@ extension AppMigrationTester {
         ///
         /// ``MigrationStatus/importStatus`` then returns it in this process too. A failure is read
         /// back as an `NSError` with the same domain and code, and the other information that
-        /// ``PersistedError`` carries.
+        /// ``PersistedError`` holds.
         ///
         /// - Parameter status: How the import ended.
         /// - Throws: ``MigrationError`` of codes `containerBusy`, `containerInvalid` and

@@ -55,7 +55,7 @@ final class TestSubject: Sendable {
     /// The source of the last import.
     var importedSource: ImportCall? { state.withLock { $0.importedSource } }
 
-    /// The mistakes that the last export or import showed.
+    /// The mistakes that the last export or import revealed.
     var findings: [ExtensionFinding] { state.withLock { $0.findings } }
 
     /// The files that the last export did not append.

@@ -7,7 +7,7 @@ internal import MigrationSystem
 /// An import in a version that an extension can't know, which it should refuse.
 ///
 /// It uses a temporary container and temporary app groups. First the data is imported in its own
-/// version: only an extension that accepts that and refuses the other has looked at the version.
+/// version: only an extension that accepts that and refuses the other version has checked it.
 public struct VersionRehearsal: Sendable {
     /// The version that the extension gets.
     public var version: String
