@@ -1,8 +1,9 @@
 internal import Glibc
 
-/// A path of any bytes, absolute or relative, as the system takes it.
+/// A path of any bytes, absolute or relative, as system calls accept it.
 ///
-/// The name of a file in an open directory is not a path but `[UInt8]`, and so is the content of a link.
+/// The name of a file in an open directory is not a path but `[UInt8]`; so is the content of a
+/// link.
 package struct BytePath: Hashable, Sendable {
     /// The bytes of the path.
     package let bytes: [UInt8]
@@ -73,7 +74,7 @@ extension BytePath {
         return [UInt8](trimmed[((trimmed.lastIndex(of: Self.slash) ?? -1) + 1)...])
     }
 
-    /// The path of the directory that has the last component; that of the root directory is itself.
+    /// The path without the last component; the root directory's parent is itself.
     package var parent: BytePath {
         let trimmed = trimmedBytes
         guard let slash = trimmed.lastIndex(of: Self.slash) else { return "." }
@@ -115,7 +116,7 @@ extension BytePath {
 // MARK: - Links
 
 extension BytePath {
-    /// Resolves everything in `path` but its last component, which may be a link or missing.
+    /// Resolves everything in `path` except its last component, which may be a link or missing.
     package init(resolving path: BytePath) throws(SystemError) {
         let name = path.lastComponent
         if name.isEmpty || name.elementsEqual(".".utf8) || name.elementsEqual("..".utf8) {
@@ -136,7 +137,7 @@ extension BytePath {
         self = resolved
     }
 
-    /// Calls `body` with the path as a C string; it must hold no zero byte.
+    /// Calls `body` with the path as a C string; it must not contain a zero byte.
     @safe
     func withCString<Result>(_ body: (UnsafePointer<CChar>) -> Result) -> Result {
         bytes.withPath(body)

@@ -40,7 +40,7 @@ extension Span<UInt8> {
             let everySecondByte: UInt64 = 0x00FF_00FF_00FF_00FF
             let everySecondPair: UInt64 = 0x0000_FFFF_0000_FFFF
             var (sum, start) = (UInt64(0), 0)
-            // So many words overflow none of the four lanes of 16 bits.
+            // This many words don't overflow any of the four lanes of 16 bits.
             let wordCount = 64
             while start + 8 * wordCount <= bytes.count {
                 var lanes: UInt64 = 0
@@ -60,7 +60,7 @@ extension Span<UInt8> {
         }
     }
 
-    /// Where `byte` comes first; `nil` if it doesn't.
+    /// The first index of `byte`; `nil` if it is missing.
     package func firstIndex(of byte: UInt8) -> Int? {
         unsafe withUnsafeBytes { bytes -> Int? in
             guard let start = unsafe bytes.baseAddress,
@@ -125,7 +125,7 @@ extension Span<UInt8> {
 }
 
 extension MutableSpan<UInt8> {
-    /// Copies `bytes` to the place from `start` on, which must have room for them.
+    /// Copies `bytes` to `start` and after it, where they must fit.
     package mutating func copy(_ bytes: Span<UInt8>, to start: Int) {
         // A release build doesn't check the range of a raw buffer.
         precondition(start >= 0 && bytes.count <= count - start, "the bytes don't fit")
@@ -152,7 +152,7 @@ extension [UInt8] {
 }
 
 extension [UInt8] {
-    /// Appends `value`, its lowest byte first.
+    /// Appends `value` in little-endian order.
     @inlinable
     package mutating func appendLittleEndian(_ value: some FixedWidthInteger & UnsignedInteger) {
         var rest = value

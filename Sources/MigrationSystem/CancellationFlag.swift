@@ -8,7 +8,7 @@ package final class CancellationFlag: Sendable {
     private let parent: CancellationFlag?
     private let handlers = Monitor<[ObjectIdentifier: @Sendable () -> Void]>([:])
 
-    /// Makes a flag that is raised on its own, or when `parent` is.
+    /// Makes a flag that is raised by itself, or when `parent` is.
     package init(following parent: CancellationFlag? = nil) {
         self.parent = parent
     }
@@ -40,7 +40,7 @@ package final class CancellationFlag: Sendable {
 
     /// Calls `handler` when the flag is raised, or immediately if it already is.
     ///
-    /// It may be called twice, and once more just after the observation is released.
+    /// It may be called twice, and again just after the observation is released.
     package func observe(_ handler: @escaping @Sendable () -> Void) -> Observation {
         let observation = Observation(of: self)
         let identifier = ObjectIdentifier(observation)
@@ -74,7 +74,7 @@ package final class CancellationFlag: Sendable {
 // MARK: - Waiting for state
 
 extension Monitor {
-    /// Waits until `body` returns a value, and returns `nil` if `cancellation` is raised before.
+    /// Waits until `body` returns a value, and returns `nil` if `cancellation` is raised first.
     package func wait<Result>(
         unless cancellation: CancellationFlag,
         until body: (inout State) -> Result?
@@ -96,7 +96,7 @@ package final class CancellationEvent: Sendable {
     private let descriptor: OpenFile
     private let observation: CancellationFlag.Observation
 
-    /// Makes an event that is signaled, for good, when `flag` is raised.
+    /// Makes an event that is signaled permanently when `flag` is raised.
     package init(of flag: CancellationFlag) throws(SystemError) {
         let number = migration_make_event()
         guard number >= 0 else { throw SystemError("eventfd") }
@@ -139,7 +139,7 @@ extension FileDescriptor {
     /// Waits until the file can be read, and reads at most `count` bytes into `buffer` from `start`.
     ///
     /// - Returns: How many bytes were read, 0 at the end.
-    /// - Throws: ``SystemError``; `CancellationError` if `cancellation` was signaled before.
+    /// - Throws: ``SystemError``; `CancellationError` if `cancellation` was signaled first.
     package borrowing func read(
         into buffer: inout [UInt8],
         from start: Int = 0,

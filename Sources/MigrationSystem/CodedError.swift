@@ -1,4 +1,4 @@
-/// An error of this project: a code for a program, a message for a person, and what helps.
+/// An error of this project: a code for programs, a message for people, and remedies.
 package protocol CodedError: Error {
     associatedtype Code: CustomStringConvertible
 
@@ -11,6 +11,6 @@ package protocol CodedError: Error {
     /// The path of the file, directory or entry that it is about, if it names one.
     var pathBytes: [UInt8]? { get }
 
-    /// What is known to help.
+    /// The known remedies.
     var remedies: [Remedy] { get }
 }

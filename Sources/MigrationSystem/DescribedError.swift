@@ -1,2 +1,2 @@
-/// An error whose description is written for a person, with nothing that only a developer can use.
+/// An error whose description is for a person, without details for developers.
 package protocol DescribedError: Error, CustomStringConvertible {}

@@ -62,7 +62,7 @@ extension FileDescriptor {
         }
     }
 
-    /// Removes anything but a directory.
+    /// Removes anything except a directory.
     package borrowing func removeFile(_ name: [UInt8]) throws(SystemError) {
         let rawValue = rawValue
         guard name.withPath({ unsafe unlinkat(rawValue, $0, 0) }) == 0 else {
@@ -89,8 +89,8 @@ extension FileDescriptor {
         }
     }
 
-    /// Whether a name in this directory can be renamed into `other`: both must be of one file system and
-    /// be reached by one mount.
+    /// Whether a name in this directory can be renamed into `other`: both must be on one file
+    /// system and in one mount.
     package borrowing func isOfOneMount(
         with other: borrowing FileDescriptor
     ) throws(SystemError) -> Bool {
@@ -101,7 +101,7 @@ extension FileDescriptor {
         else {
             let error = SystemError("statx")
             guard error.isUnsupported || error.isDenied else { throw error }
-            // The rename itself will tell.
+            // The rename itself will fail if not.
             return true
         }
         return own == others
@@ -111,7 +111,7 @@ extension FileDescriptor {
 // MARK: - Renaming
 
 extension FileDescriptor {
-    /// Renames `name`; a file that has the new name is replaced atomically.
+    /// Renames `name`; an existing file with the new name is replaced atomically.
     package borrowing func rename(
         _ name: [UInt8],
         to newName: [UInt8],
@@ -124,7 +124,8 @@ extension FileDescriptor {
 
     /// Replaces the file `name` in one step by one with `contents`, which survives a power loss.
     ///
-    /// It is written as `temporary`; a file of that name is removed. `prepare` gets the new file, still empty.
+    /// It is first written as `temporary`, replacing a file of that name. `prepare` gets the new,
+    /// empty file.
     package borrowing func replaceFile(
         _ name: [UInt8],
         writing contents: [UInt8],
@@ -156,7 +157,7 @@ extension FileDescriptor {
         if rename(name, to: newName, in: directory, by: function) { return }
         let error = SystemError("renameat2")
         guard error.isUnsupported else { throw error }
-        // Some file systems, such as NFS, can't do this atomically, so look first, then rename.
+        // Some file systems, such as NFS, can't do this atomically, so check first, then rename.
         guard try directory.statusIfPresent(of: newName) == nil else {
             throw SystemError("rename", code: SystemError.existingCode)
         }
@@ -205,10 +206,11 @@ package final class DirectoryCursor<Directory> {
     /// The number of directories opened so far.
     package private(set) var openCount = 0
 
-    /// The deepest directories that are open at once.
+    /// The number of deepest directories that are open at once.
     static var openLevels: Int { 64 }
 
-    /// Above them every such directory stays open, so that a walk up doesn't begin at the root again.
+    /// Above them, one of this many levels stays open, so that a walk up doesn't start at the root
+    /// again.
     static var stationLevels: Int { 512 }
 
     /// Starts at `root`; `open` opens a directory by its name in another without following links.
@@ -303,7 +305,7 @@ extension DirectoryCursor<OpenFile> {
 
 // MARK: - Listing
 
-/// The names in a directory, in byte order, packed to keep a million of them small.
+/// The names in a directory, in byte order, packed so that a million of them take little memory.
 package struct DirectoryListing: Sendable {
     private var bytes: [UInt8] = []
     private var ranges: [Slot] = []
@@ -412,7 +414,8 @@ package struct DirectoryListing: Sendable {
         }
     }
 
-    /// Makes room for names, which isn't cleared: that would take longer than to list most directories.
+    /// Makes an uninitialized buffer for names: clearing it would take longer than listing most
+    /// directories.
     private static func makeBuffer() -> [UInt8] {
         let size = 32 * 1024
         return unsafe [UInt8](unsafeUninitializedCapacity: size) { _, count in count = size }
@@ -465,7 +468,7 @@ package struct DirectoryListing: Sendable {
             guard let names = unsafe bytes.assumingMemoryBound(to: CChar.self).baseAddress else {
                 return
             }
-            // It compares bytes, whatever the locale.
+            // `strcmp` compares bytes, whatever the locale.
             ranges.sort { unsafe strcmp(names + Int($0.start), names + Int($1.start)) < 0 }
         }
     }

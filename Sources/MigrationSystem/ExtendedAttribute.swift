@@ -1,7 +1,7 @@
 internal import CMigrationShims
 internal import Glibc
 
-/// A named value that a file has besides its content.
+/// A named value of a file besides its content.
 public struct ExtendedAttribute: Hashable, Sendable {
     /// The name with its namespace, such as `user.comment`.
     public let name: [UInt8]
@@ -16,10 +16,10 @@ public struct ExtendedAttribute: Hashable, Sendable {
 }
 
 extension ExtendedAttribute {
-    /// The beginning of the names that users may choose, which archives carry (xattr(7)).
+    /// The prefix of the names that users may choose, which archives include (xattr(7)).
     package static let userNamespace = [UInt8](utf8: "user.")
 
-    /// Whether an attribute of this name is one that users set.
+    /// Whether users may set an attribute of this name.
     package static func isOfUser(_ name: [UInt8]) -> Bool { name.starts(with: userNamespace) }
 }
 
@@ -46,8 +46,8 @@ extension FileDescriptor {
 
     /// The names of the extended attributes of the symbolic link `name` itself, in byte order.
     ///
-    /// No call takes a directory and a name on every kernel, so the link is reached through the
-    /// directory's place in `/proc` (proc(5)).
+    /// Not every kernel has a call that takes a directory and a name, so the link is reached
+    /// through the directory's path in `/proc` (proc(5)).
     package borrowing func extendedAttributeNames(
         ofLink name: [UInt8]
     ) throws(SystemError) -> [[UInt8]] {

@@ -78,7 +78,8 @@ extension FileDescriptor {
         return FileDescriptor(adopting: rawValue)
     }
 
-    /// Opens `path` with O_PATH: its status can be read and a rule can name it, but it can't be read.
+    /// Opens `path` with O_PATH: its status can be read and a rule can name it, but its content
+    /// can't be read.
     static func openPlace(_ path: BytePath) throws(SystemError) -> FileDescriptor {
         FileDescriptor(
             adopting: try retryingOnInterrupt("open") {
@@ -155,7 +156,7 @@ extension FileDescriptor {
         )
     }
 
-    /// Makes a second descriptor of a descriptor number that this process was given.
+    /// Makes a second descriptor of a descriptor number that this process inherited.
     package static func duplicate(ofNumber number: CInt) throws(SystemError) -> FileDescriptor {
         FileDescriptor(
             adopting: try retryingOnInterrupt("fcntl") { fcntl(number, F_DUPFD_CLOEXEC, 3) }
@@ -166,10 +167,10 @@ extension FileDescriptor {
 // MARK: - Files beneath a directory
 
 extension FileDescriptor {
-    /// No system call takes a longer path.
+    /// The longest path that system calls accept.
     package static let longestPath = 4095
 
-    /// Opens the directory at `path`, following the links in it as long as they stay beneath this one.
+    /// Opens the directory at `path`, following links in it only if they stay beneath this one.
     ///
     /// - Throws: ``SystemError`` for which ``SystemError/isCrossDevice`` is true if the path leads out.
     package borrowing func openDirectoryBeneath(
@@ -178,10 +179,10 @@ extension FileDescriptor {
         try openBeneath(path.bytes[...], flags: Access.directory.flags, .directory)
     }
 
-    /// Opens the file or directory at `path`, of any length, for reading; a link in its last component
-    /// is not followed, and others as long as they stay beneath this directory.
+    /// Opens the file or directory at `path`, of any length, for reading; a link in its last
+    /// component is not followed, and others only if they stay beneath this directory.
     ///
-    /// - Throws: ``SystemError`` for which ``SystemError/isCrossDevice`` is true where it leads out.
+    /// - Throws: ``SystemError`` for which ``SystemError/isCrossDevice`` is true if it leads out.
     package borrowing func openBeneath(
         _ path: ArraySlice<UInt8>,
         for access: Access
@@ -201,7 +202,7 @@ extension FileDescriptor {
         return try directory.openBeneath(path[(end + 1)...], for: access)
     }
 
-    /// Opens or makes the file at `path` beneath this directory, and follows no link on the way.
+    /// Opens or makes the file at `path` beneath this directory, without following links.
     package borrowing func openBeneathWithoutLinks(
         _ path: [UInt8],
         _ access: Access
@@ -215,7 +216,8 @@ extension FileDescriptor {
             }
             return FileDescriptor(adopting: descriptor)
         } catch {
-            // One by one, the names say where a link is, and need no call that a sandbox may refuse.
+            // Opening the components one by one shows where a link is, and needs no call that a
+            // sandbox may refuse.
             guard error.isUnsupported || error.isNotDirectory || error.isBusy else { throw error }
             return try openWithoutLinks(path[...], access)
         }

@@ -27,13 +27,13 @@ extension FileDescriptor {
 
     // MARK: - Marks
 
-    /// Puts mark number `number` on the open file, beside those of others; it ends as the lock does.
+    /// Sets mark number `number` on the open file, beside those of others; it ends like the lock.
     package borrowing func mark(_ number: Int) throws(SystemError) {
         let rawValue = rawValue
         _ = try retryingOnInterrupt("fcntl") { migration_mark(rawValue, number) }
     }
 
-    /// Whether the open file has mark number `number` by another descriptor.
+    /// Whether another descriptor has set mark number `number` on the open file.
     package borrowing func isMarkedElsewhere(_ number: Int) throws(SystemError) -> Bool {
         let rawValue = rawValue
         return try retryingOnInterrupt("fcntl") {
@@ -43,10 +43,10 @@ extension FileDescriptor {
 
     // MARK: - Holders
 
-    /// The processes that hold a lock on the file of `identity`, as far as the system tells.
+    /// The processes that hold a lock on the file of `identity`, as far as the system shows them.
     ///
-    /// The system names the process that took the lock. If that one has ended, a process that it
-    /// started still has the lock, but the system doesn't say which.
+    /// The system shows the process that took the lock. If that one has ended, a process that it
+    /// started still has the lock, but the system doesn't show which.
     package static func lockHolders(of identity: FileStatus.Identity) -> [Int32] {
         // Without this file, messages name no process.
         guard let locks = try? openFollowingLinks(locksPath, .reading),

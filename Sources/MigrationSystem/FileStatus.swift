@@ -102,7 +102,7 @@ extension FileStatus {
         Self.currentUser == 0 && owner != 0 && owner != place.owner
     }
 
-    /// Whether the permission bits alone let `user` read the file, whatever groups they are in.
+    /// Whether the permission bits let `user` read the file, regardless of groups.
     package func isReadableByBits(to user: UInt32) -> Bool {
         if user == 0 { return true }
         return permissions & (owner == user ? 0o400 : 0o004) != 0
@@ -285,7 +285,8 @@ public struct FileTime: Hashable, Sendable, Comparable {
 }
 
 extension FileTime {
-    /// UTC to the nanosecond, as ISO 8601 writes it; the seconds since 1970 for years that the C library can't represent.
+    /// UTC to the nanosecond, in ISO 8601; the seconds since 1970 for years that the C library
+    /// can't represent.
     package var universal: String {
         let digits = String(nanoseconds)
         let fraction = String(repeating: "0", count: 9 - digits.count) + digits

@@ -100,7 +100,7 @@ extension FileDescriptor {
         }
     }
 
-    /// Writes `bytes` in one call, so that a file opened for appending takes them in one piece.
+    /// Writes `bytes` in one call, so that they stay together in a file opened for appending.
     package borrowing func writeAtOnce(_ bytes: Span<UInt8>) throws(SystemError) {
         let written = try retryingOnInterrupt("write") {
             unsafe bytes.withUnsafeBytes { unsafe write(rawValue, $0.baseAddress, $0.count) }
@@ -156,7 +156,8 @@ extension FileDescriptor {
         }
     }
 
-    /// The most pieces that one call writes (POSIX.1-2017, IOV_MAX, on Linux and macOS).
+    /// The maximum number of pieces that one call writes (POSIX.1-2017, IOV_MAX, on Linux and
+    /// macOS).
     private static let vectorLimit = 1024
 }
 
@@ -182,7 +183,7 @@ extension FileDescriptor {
 private let noAccessTime: UInt = 1024
 
 extension FileDescriptor {
-    /// The minimum that a name counts, in bytes, so that empty files are not free.
+    /// The minimum size that a name counts for, in bytes, so that empty files are not free.
     private static let smallestName: UInt64 = 512
 
     /// Adds up the disk space of everything in this directory until the sum exceeds `limit`.

@@ -20,7 +20,7 @@ extension URL {
     }
 
     private init(_ path: BytePath, isDirectory: Bool) {
-        // Without a current directory, a relative path names nothing in any form.
+        // Without a current directory, a relative path doesn't name anything.
         let fits = (try? path.fitsURL) ?? true
         if !fits, let url = try? URL(escaping: path, isDirectory: isDirectory) {
             self = url
@@ -53,9 +53,9 @@ extension URL {
         self.init(string: "file://" + String(decoding: text, as: UTF8.self) + end)
     }
 
-    /// The path of the file in the file system, to the byte; `nil` if this isn't a file URL.
+    /// The exact path of the file in the file system; `nil` if this isn't a file URL.
     ///
-    /// Foundation gives an empty path where the escaped bytes are not UTF-8.
+    /// Foundation returns an empty path if the escaped bytes are not UTF-8.
     package var fileSystemPath: BytePath? {
         guard isFileURL else { return nil }
         let path = unsafe withUnsafeFileSystemRepresentation { path in
@@ -89,7 +89,7 @@ extension ArraySlice<UInt8> {
 }
 
 extension BytePath {
-    /// Whether Foundation's calls take a URL of the file: they take only UTF-8.
+    /// Whether Foundation's calls accept a URL of the file: they accept only UTF-8.
     package var fitsURL: Bool {
         get throws(SystemError) {
             let isText = String(validating: bytes, as: UTF8.self) != nil

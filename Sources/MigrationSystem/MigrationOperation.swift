@@ -3,10 +3,10 @@ internal import Glibc
 
 /// One export, import or other operation while it runs: its threads, its cancellation, its progress.
 ///
-/// The ``OrderedStep``s of an operation share its threads. A free thread takes the job nearest to the
-/// output, and a thread that waits for a step works meanwhile. So an operation needs no more
-/// threads than work at once, and with one thread only its own. Threads start when there is work
-/// for them; if the system gives none, the others do the work.
+/// The ``OrderedStep``s of an operation share its threads. A free thread takes the job nearest to
+/// the output, and a thread that waits for a step works meanwhile. So an operation has no more
+/// threads than can work at the same time, and with one thread only its own. Threads start when
+/// there is work for them; if the system can't start one, the others do the work.
 package final class MigrationOperation: Sendable {
     /// The threads that may work at once.
     package let threadCount: Int
@@ -14,7 +14,7 @@ package final class MigrationOperation: Sendable {
     /// The flag that ends all work and all waiting.
     package let cancellation: CancellationFlag
 
-    /// Shows how much is done; `nil` if nobody wants to see it.
+    /// Shows how much is done; `nil` if progress isn't shown.
     package let progress: Progress?
 
     let crew: Crew
@@ -35,7 +35,7 @@ package final class MigrationOperation: Sendable {
 
     deinit { crew.dismiss() }
 
-    /// The same operation for work that the caller's thread does alone.
+    /// The same operation for work on the caller's thread only.
     package var alone: MigrationOperation {
         MigrationOperation(cancellation: cancellation, progress: progress)
     }
@@ -47,7 +47,7 @@ package final class MigrationOperation: Sendable {
     package func check() throws { try cancellation.check() }
 }
 
-/// The work of a step, as far as the threads of an operation know it; each member is used under the crew's lock.
+/// A step as the threads of an operation see it; each member is used under the crew's lock.
 protocol PooledStep: AnyObject {
     /// Does one job without the lock; returns `false` if there is none.
     func workOnce() -> Bool
@@ -58,8 +58,8 @@ protocol PooledStep: AnyObject {
 
 /// The threads of an operation, and what they share with its steps.
 ///
-/// There is no deadlock. A job may wait for a step that lies nearer to one end of the operation
-/// than its own, and then works for that step only, so it never starts a job that waits for it.
+/// There is no deadlock. A job may wait for a step that is nearer to one end of the operation than
+/// its own. It then works only for that step, so it never starts a job that waits for it.
 ///
 /// Safe because everything that changes is touched under `lock`.
 final class Crew: @unchecked Sendable {
@@ -132,7 +132,7 @@ final class Crew: @unchecked Sendable {
             workerCount += 1
             return true
         } catch {
-            // The system has no thread left, and isn't asked again.
+            // The system can't start more threads, and isn't asked again.
             limit = workerCount
             return false
         }
@@ -157,8 +157,8 @@ final class Crew: @unchecked Sendable {
 extension Crew {
     /// Adds a step.
     ///
-    /// A step that passes on its results itself lies nearer to the output than one that doesn't; of
-    /// several such steps, the first one does.
+    /// A step that passes on its results itself is nearer to the output than one that doesn't; of
+    /// several such steps, the first one is.
     func add(_ step: any PooledStep, passesOn: Bool) {
         locked {
             steps.insert(step, at: passesOn ? sinkCount : steps.count)

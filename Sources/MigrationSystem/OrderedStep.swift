@@ -7,7 +7,7 @@
 ///
 /// One thread at a time submits, takes, finishes and abandons. Only ``release()`` may be called by any thread.
 package final class OrderedStep<Item: Sendable, Output: Sendable>: Sendable {
-    /// The work on an item; it may keep state, since one thread at a time uses it.
+    /// The work on an item; it may keep state, because one thread at a time uses it.
     package typealias Work = (Item) throws -> Output
 
     private let operation: MigrationOperation
@@ -17,8 +17,8 @@ package final class OrderedStep<Item: Sendable, Output: Sendable>: Sendable {
     ///
     /// - Parameters:
     ///   - operation: Whose threads do the work.
-    ///   - depth: The most items that wait, are worked on, or have results in use.
-    ///   - ahead: The most items ahead of the result that was passed on last.
+    ///   - depth: The maximum number of items that wait, are worked on, or have results in use.
+    ///   - ahead: The maximum number of items ahead of the result that was passed on last.
     ///   - source: Returns the next item, `nil` after the last; without it they are submitted.
     ///   - sink: Takes each result; without it the caller takes them.
     ///   - makeWork: Makes the work on an item, once for each thread that needs one at the same
@@ -52,12 +52,12 @@ package final class OrderedStep<Item: Sendable, Output: Sendable>: Sendable {
 
     /// Waits for the next result; `nil` after the last.
     ///
-    /// Its place in the step is free again when ``release()`` is called.
+    /// Its slot in the step is free again when ``release()`` is called.
     ///
     /// - Throws: The failure of the item whose turn it is; `CancellationError`.
     package func next() throws -> Output? { try state.next() }
 
-    /// Frees the place of a result that was taken with ``next()``.
+    /// Frees the slot of a result that was taken with ``next()``.
     package func release() { state.release() }
 
     /// Waits until the sink has every result, or all work has stopped because of a failure.
@@ -77,7 +77,7 @@ package final class OrderedStep<Item: Sendable, Output: Sendable>: Sendable {
 ///
 /// Safe because everything that changes is touched under the crew's lock, except for the source and
 /// the sink, which one thread at a time calls. No item or result is destroyed under the lock,
-/// because that may release a place.
+/// because that may release a slot.
 private final class StepState<Item: Sendable, Output: Sendable>: PooledStep, @unchecked Sendable {
     private enum Place {
         case empty
@@ -194,7 +194,8 @@ extension StepState {
         places = Array(repeating: .empty, count: depth)
     }
 
-    /// Works until the condition holds; within a job for this step only, so that no job waits for itself.
+    /// Works until the condition holds; within a job only for this step, so that no job waits for
+    /// itself.
     private func wait(for awaited: Awaited) throws {
         let isInJob = crew.isBusy
         while !isThere(awaited) {

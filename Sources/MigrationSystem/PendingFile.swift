@@ -22,10 +22,10 @@ package struct PendingFile: ~Copyable {
 
     /// Begins the file at `path`, which only its owner can read.
     ///
-    /// If `resumes`, it holds what an earlier process of this user left. If there is no such file,
-    /// this user's file at `path` is resumed if `isCut` says that it isn't whole.
+    /// If `resumes`, it keeps the content that an earlier process of this user left. If there is no
+    /// such file, this user's file at `path` is resumed if `isCut` says that it is incomplete.
     ///
-    /// - Throws: ``SystemError`` that ``SystemError/isExisting`` if the file exists and is not to be
+    /// - Throws: ``SystemError`` that ``SystemError/isExisting`` if the file exists and must not be
     ///   replaced, and that ``SystemError/isBusy`` if another process is writing it.
     package static func make(
         at path: BytePath,
@@ -91,7 +91,7 @@ package struct PendingFile: ~Copyable {
         [UInt8](name.prefix(240)) + [UInt8](utf8: ".partial")
     }
 
-    /// If the file `name` was cut, renames it to that of an unfinished file, unless there is one.
+    /// If the file `name` was truncated, renames it to an unfinished file, unless there is one.
     private static func takeCutFile(
         _ name: [UInt8],
         in directory: OpenFile,
@@ -125,7 +125,7 @@ package struct PendingFile: ~Copyable {
             // Another process may have finished the file before it was locked here.
             try checkHasName(name, file, in: directory)
             if status.permissions & 0o077 != 0 {
-                // A file system without permissions gives them to a new file too.
+                // A file system without permissions ignores them for new files too.
                 try? file.descriptor.setPermissions(0o600)
             }
             return file
@@ -211,7 +211,7 @@ package struct PendingFile: ~Copyable {
     /// Leaves the unfinished file where it is, for a process that resumes it.
     package consuming func leave() {}
 
-    /// Gives the unfinished file another name, so that a new one can be begun; returns the name.
+    /// Renames the unfinished file, so that a new one can be begun; returns the new name.
     package consuming func setAside() throws(SystemError) -> [UInt8] {
         try Self.checkHasName(temporaryName, file, in: directory)
         var number = 1
@@ -258,7 +258,7 @@ extension FileDescriptor {
 }
 
 extension FileStatus {
-    /// Whether it is a file of this user that has one name.
+    /// Whether it is a file of this user with only one name.
     fileprivate var isOfThisUserAlone: Bool {
         kind == .regular && owner == Self.currentUser && linkCount == 1
     }

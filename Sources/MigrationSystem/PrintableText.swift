@@ -2,9 +2,9 @@
 package enum PrintableText {
     /// Returns `bytes` as text that neither moves a cursor nor hides anything.
     ///
-    /// Control characters, characters that reverse or hide text, and bytes that are not valid UTF-8 become
-    /// backslash escapes (`\n`, `\t`, `\u{202E}`, `\xE9`); a backslash is doubled. A joiner between two
-    /// emoji stays.
+    /// Control characters, characters that reverse or hide text, and bytes that are not valid UTF-8
+    /// become backslash escapes (`\n`, `\t`, `\u{202E}`, `\xE9`); a backslash is doubled. A joiner
+    /// between two emoji is kept.
     ///
     /// - Parameter bytes: A name or another text, in UTF-8 or not.
     /// - Returns: Text that may be printed.
@@ -39,7 +39,7 @@ package enum PrintableText {
     }
 
     /// Returns the bytes whose ``escaping(_:)-([UInt8])`` is `text`; `nil` if it has no escape, or
-    /// a wrong one.
+    /// an invalid one.
     ///
     /// - Parameter text: Text as it was printed.
     /// - Returns: The bytes.
@@ -113,7 +113,7 @@ package enum PrintableText {
         escaping([UInt8](string.utf8))
     }
 
-    /// Zero-width joiners that make one emoji of two, which are printed; all others are escaped.
+    /// Zero-width joiners that combine two emoji, which are printed; all others are escaped.
     private struct EmojiJoiner {
         private static let joiner = Unicode.Scalar("\u{200D}")
         private static let emojiPresentation = Unicode.Scalar("\u{FE0F}")

@@ -1,4 +1,4 @@
-/// What helps against an error, as a fact; a program says it in the words of its own flags and commands.
+/// A remedy for an error, as a fact; a program words it with its own flags and commands.
 package enum Remedy: Hashable, Sendable {
     // MARK: Containers and apps
 
@@ -6,15 +6,15 @@ package enum Remedy: Hashable, Sendable {
     case discardImport
     /// Finish an interrupted import again.
     case finishImport
-    /// Take the directory as it is, or name one of the containers in it.
+    /// Use the directory itself, or name one of the containers in it.
     case takeAnyDirectory
-    /// Don't name the app that the container has already, or change whose data it is.
+    /// Don't name the container's known app, or change which app the data belongs to.
     case changeApp
     /// Say that the data is for this app.
     case takeForApp(String)
-    /// Say that the archive is of this app, whose data it replaces.
+    /// Say that the archive belongs to this app, whose data it replaces.
     case replaceForApp(String)
-    /// Name another app than the one for which the data was asked.
+    /// Name another app than the requested one.
     case nameOtherApp
 
     // MARK: Archives
@@ -25,15 +25,15 @@ package enum Remedy: Hashable, Sendable {
     case exportBundle
     /// Restore links that lead anywhere.
     case keepExternalLinks
-    /// Restore no owners, access control lists or further attributes.
+    /// Don't restore owners, access control lists or other attributes.
     case restoreNoExtraMetadata
     /// Restore owners as root, or not at all.
     case restoreOwnersAsRoot
     /// Restore the owners that the archive holds.
     case restoreOwners
-    /// Archive this kind of metadata, or don't ask for it.
+    /// Archive this kind of metadata, or don't request it.
     case archiveMetadata(Metadata)
-    /// Let the export hold this kind of metadata.
+    /// Let the export include this kind of metadata.
     case holdMetadata(Metadata)
     /// Decompress the file with this program before it is read.
     case decompress(by: String)
@@ -53,7 +53,7 @@ package enum Remedy: Hashable, Sendable {
     case nameSource
     /// Append what was left behind, or allow it.
     case appendLeftBehind
-    /// Grant the resource otherwise, or not.
+    /// Grant the resource differently, or not at all.
     case changeGrant
     /// Allow an extension a longer silence.
     case allowLongerSilence
@@ -63,7 +63,7 @@ package enum Remedy: Hashable, Sendable {
     case allowMoreMemory
     /// Limit the memory of each of an extension's processes.
     case limitMemory
-    /// Give each of these app groups a directory, or leave its data out on purpose.
+    /// Map each of these app groups to a directory, or omit its data on purpose.
     case mapGroups([String])
     /// Name the container's app.
     case nameContainerApp
@@ -75,7 +75,8 @@ package enum Remedy: Hashable, Sendable {
 
     // MARK: Stores
 
-    /// Let this table or column go with its data, or rename it, if it is only renamed.
+    /// Allow removing this table or column with its data, or declare its new name if it is only
+    /// renamed.
     case dropOrRename(String, to: String?)
     /// Correct the new name of this table or column.
     case correctRename(String, to: String)
@@ -100,14 +101,14 @@ package enum Remedy: Hashable, Sendable {
     case chooseImporter
     /// Give the password of the backup.
     case givePassword
-    /// Take a file with unclear ends as it is, or leave it out.
+    /// Keep a file whose end is unclear unchanged, or leave it out.
     case judgeUnclearEnd
-    /// Take a file with headers inside as one, or take the entries inside it.
+    /// Treat a file with headers inside as one file, or take the entries inside it.
     case judgeUnclearEntries
     /// Skip the bytes before the backup begins.
     case skipStart(Int)
     /// Ask why nothing of the app is backed up.
     case previewBackup
-    /// Name no places that belong to a directory.
+    /// Don't name storages that only a directory has.
     case nameNoFurtherPlaces
 }

@@ -1,9 +1,9 @@
 internal import Glibc
 
-/// Memory for secrets, which is empty in every process that this one forks.
+/// Memory for secrets, which is empty in forked processes.
 ///
 /// The guard of a command and the supervisor of a program are forked copies that live as long as an
-/// operation, and never wipe anything. A core dump leaves the memory out too.
+/// operation, and don't wipe memory. Core dumps also omit this memory.
 ///
 /// Safe because only the owner of the memory uses it, and releases it once.
 @safe
@@ -26,7 +26,7 @@ package struct SecretMemory: @unchecked Sendable {
         isMapped = unsafe mapped != MAP_FAILED
         if isMapped {
             unsafe pages = UnsafeMutableRawBufferPointer(start: mapped, count: size)
-            // Kernels before 4.14 don't support this, and have no other way.
+            // Kernels before 4.14 don't support this, and have no alternative.
             _ = unsafe madvise(mapped, size, wipeOnFork)
             _ = unsafe madvise(mapped, size, notDumped)
         } else {
@@ -35,7 +35,7 @@ package struct SecretMemory: @unchecked Sendable {
         }
     }
 
-    /// The memory, which is at least as large as was asked for.
+    /// The memory, which is at least as large as requested.
     @unsafe package var bytes: UnsafeMutableRawBufferPointer { unsafe pages }
 
     /// Releases the memory, which the owner has wiped.

@@ -1,6 +1,6 @@
 internal import CMigrationShims
 
-/// Files that are read whole, such as keys, signatures and lists that a command line names.
+/// Files that are read completely, such as keys, signatures and lists from the command line.
 package enum SmallFile {
     /// Reads a file or a pipe to its end; `nil` if it holds more than `limit` bytes.
     ///
@@ -18,7 +18,7 @@ package enum SmallFile {
         var filled = 0
         while filled < bytes.count {
             try cancellation.check()
-            // Before its first writer comes, a FIFO would seem to be at its end.
+            // Before it has a writer, a FIFO would seem to be at its end.
             guard try file.waits(until: .readable, or: event) else { throw CancellationError() }
             do throws(SystemError) {
                 let count = try file.read(into: &bytes, from: filled, count: bytes.count - filled)

@@ -34,7 +34,7 @@ package enum StandardStream: Int32, CaseIterable, Sendable {
 
     /// Writes at most `count` of `bytes` from `start` on, as many as the descriptor `number` accepts.
     ///
-    /// - Returns: How many bytes were written; 0 if a signal came first.
+    /// - Returns: How many bytes were written; 0 if a signal arrived first.
     package static func write(
         _ bytes: [UInt8],
         from start: Int,

@@ -4,7 +4,7 @@
 /// of 128 bytes it drops fractions and everything after 2038. An unnamed probe file shows what the
 /// kernel does.
 package final class StorableTimes: Sendable {
-    /// Seconds that every file system holds; FAT begins in 1980, by the local time.
+    /// Seconds that every file system can store; FAT begins in 1980, in local time.
     private static let common: ClosedRange<Int64> = 316_000_000...2_147_400_000
 
     private let probe: OpenFile
@@ -17,7 +17,7 @@ package final class StorableTimes: Sendable {
         holdsFractions = Self.stored(time, in: probe) == time
     }
 
-    /// The time that a file gets if it is given `time`.
+    /// The time that is stored for a file with `time`.
     package func stored(_ time: FileTime) -> FileTime {
         if Self.common.contains(time.seconds), holdsFractions || time.nanoseconds == 0 {
             return time
@@ -30,7 +30,7 @@ package final class StorableTimes: Sendable {
             try probe.descriptor.setModificationTime(time)
             return try probe.descriptor.status().modificationTime
         } catch {
-            // If the probe fails, setting the file's own time fails too, and reports why.
+            // If the probe fails, setting the file's own time fails too, and reports the reason.
             return time
         }
     }

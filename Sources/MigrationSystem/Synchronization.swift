@@ -4,9 +4,9 @@ internal import Glibc
 
 /// State that threads share under a lock and can wait on.
 ///
-/// Foundation's condition waits by the wall clock: if it is set back by an hour, a wait of a tenth
-/// of a second lasts an hour. The thread sanitizer doesn't see the standard library's mutex.
-/// Safe because `state` and `waiterCount` are touched only between `lock` and `unlock`.
+/// Foundation's condition uses the wall clock: if that is set back by an hour, a wait of a tenth of
+/// a second lasts an hour. The thread sanitizer doesn't see the standard library's mutex. Safe
+/// because `state` and `waiterCount` are touched only between `lock` and `unlock`.
 package final class Monitor<State>: @unchecked Sendable {
     private let lock = SystemLock()
     private let change = SystemCondition()
@@ -61,9 +61,9 @@ package final class Monitor<State>: @unchecked Sendable {
     }
 }
 
-/// The system's lock, which ``Monitor`` and ``MigrationOperation`` are made of.
+/// The system's lock, which ``Monitor`` and ``MigrationOperation`` use.
 ///
-/// Safe because the lock stays where it was made until nobody refers to it.
+/// Safe because the lock's address doesn't change while it is in use.
 @safe
 final class SystemLock: @unchecked Sendable {
     fileprivate let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
@@ -82,7 +82,7 @@ final class SystemLock: @unchecked Sendable {
 
 /// A condition for threads that hold a lock, with time limits on the monotonic clock.
 ///
-/// Safe because the condition stays where it was made until nobody refers to it.
+/// Safe because the condition's address doesn't change while it is in use.
 @safe
 final class SystemCondition: @unchecked Sendable {
     private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
@@ -117,7 +117,7 @@ final class SystemCondition: @unchecked Sendable {
         return code != ETIMEDOUT
     }
 
-    /// A moment of the clock by which threads wait.
+    /// A time of the clock that waiting threads use.
     struct Moment {
         fileprivate var time = timespec()
 

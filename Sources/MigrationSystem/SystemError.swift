@@ -25,26 +25,26 @@ extension SystemError: CustomStringConvertible {
 }
 
 extension SystemError {
-    /// The code for a path that exists already.
+    /// The code for a path that already exists.
     package static let existingCode = EEXIST
 
     /// The error of a lock that another process holds.
     package static let busy = SystemError("flock", code: EWOULDBLOCK)
 
-    /// A program could not have mounts of its own.
+    /// A program could not get its own mounts.
     package var isAboutMounts: Bool {
         [
             "unshare", "mount", "open_tree", "mount_setattr", "move_mount", "pivot_root", "umount2",
         ].contains(call)
     }
 
-    /// A program could not have a namespace, and so no mounts at all.
+    /// A program could not get a namespace, and so no mounts either.
     package var isAboutNamespaces: Bool { call == "unshare" }
 
     /// The error for a path that doesn't exist.
     package static func missing(_ call: String) -> SystemError { SystemError(call, code: ENOENT) }
 
-    /// The error for a path that exists already.
+    /// The error for a path that already exists.
     package static func existing(_ call: String) -> SystemError { SystemError(call, code: EEXIST) }
 
     /// The error for a path that leads to something other than a directory.
@@ -52,7 +52,7 @@ extension SystemError {
         SystemError(call, code: ENOTDIR)
     }
 
-    /// The error for a path that leads to a directory and not to a file.
+    /// The error for a path that leads to a directory instead of a file.
     package static func directory(_ call: String) -> SystemError { SystemError(call, code: EISDIR) }
 
     /// The error for a file of a kind that the call doesn't apply to.
@@ -67,7 +67,7 @@ extension SystemError {
     /// The path doesn't exist.
     package var isMissing: Bool { code == ENOENT }
 
-    /// The path exists already.
+    /// The path already exists.
     package var isExisting: Bool { code == EEXIST }
 
     /// The path leads to a link or a file instead of a directory.
@@ -76,13 +76,13 @@ extension SystemError {
     /// The path leads to a directory, which is not expected.
     package var isDirectory: Bool { code == EISDIR }
 
-    /// The file system, the quota or the file size limit has no room left.
+    /// The file system, the quota or the file size limit is exhausted.
     package var isOutOfSpace: Bool { code == ENOSPC || code == EDQUOT || code == EFBIG }
 
     /// The request is larger than the system accepts.
     package var isTooLarge: Bool { code == E2BIG }
 
-    /// This process, or the system, has as many files open as it may.
+    /// This process, or the system, can't open more files.
     package var isOfTooFewFiles: Bool { code == EMFILE || code == ENFILE }
 
     /// The file has no such extended attribute.
@@ -120,7 +120,7 @@ extension SystemError {
     /// A process can't be put in the cgroup that was made for it.
     package var isOfControlGroup: Bool { call == "cgroup.procs" }
 
-    /// An atomic exchange of two directories is impossible at this place.
+    /// An atomic exchange of two directories is impossible here.
     package var isExchangeImpossible: Bool {
         isUnsupported || isDenied || isReadOnly || isCrossDevice || code == EBUSY
     }

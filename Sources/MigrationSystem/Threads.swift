@@ -23,7 +23,7 @@ package enum SystemThread {
 
     /// Starts a thread that runs `body`.
     ///
-    /// - Throws: ``SystemError`` if the system has no thread left.
+    /// - Throws: ``SystemError`` if the system can't start a thread.
     package static func start(
         named name: String,
         _ body: @escaping @Sendable () -> Void
@@ -49,7 +49,7 @@ package enum SystemThread {
 
     /// Checks that `count` more threads can live at the same time.
     ///
-    /// - Throws: ``SystemError`` if the system has too few left.
+    /// - Throws: ``SystemError`` if the system can't.
     package static func check(_ count: Int) throws(SystemError) {
         let result = migration_try_threads(CInt(clamping: count))
         guard result == 0 else { throw SystemError("pthread_create", code: result) }
@@ -60,9 +60,9 @@ package enum SystemThread {
 package final class WorkerThreads: Sendable {
     private let running: Monitor<Int>
 
-    /// Starts `count` threads, or as many as the system has left, that each run `body` once.
+    /// Starts `count` threads, or as many as the system allows, that each run `body` once.
     ///
-    /// - Throws: ``SystemError`` if the system has none left.
+    /// - Throws: ``SystemError`` if the system can't start any.
     package init(
         count: Int,
         named name: String,

@@ -1,10 +1,10 @@
 extension FileDescriptor {
     /// Moves `name` into `directory`, which must not have that name, on the same file system.
     ///
-    /// A directory whose permissions forbid the move is made writable for its duration. If the system
-    /// can't rename a directory at all (in a lower layer of an overlay), a copy of the directory is
-    /// made and its entries move over. With `resuming`, an interrupted move of that kind continues
-    /// into the directory that exists already.
+    /// A directory whose permissions forbid the move is made writable for its duration. If the
+    /// system can't rename a directory at all (in a lower layer of an overlay), a copy of the
+    /// directory is made and its entries move over. With `resuming`, an interrupted move of that
+    /// kind continues into the existing directory.
     package borrowing func move(
         _ name: [UInt8],
         into directory: borrowing FileDescriptor,

@@ -56,8 +56,8 @@ extension FileDescriptor {
 
     /// Makes a directory readable and writable to its owner; other files are left alone.
     ///
-    /// The permissions are changed through a descriptor if the directory can be opened. Root can open
-    /// every directory, so root never changes a file that took the directory's name.
+    /// The permissions are changed through a descriptor if the directory can be opened. Root can
+    /// open every directory, so root never changes a file that replaced the directory.
     fileprivate borrowing func setPermissionsOfDirectory(
         _ name: [UInt8],
         to permissions: UInt16

@@ -59,7 +59,7 @@ package struct UserIdentity: Sendable, Hashable {
         groups = Array(list[..<Int(count)])
     }
 
-    /// The account as a person reads it.
+    /// The account in a form for people.
     package var text: String { name.map { "\($0) (user \(user))" } ?? "user \(user)" }
 
     /// Whether the user has `access` to the file at `path` and to all directories above it.
@@ -84,7 +84,7 @@ package struct UserIdentity: Sendable, Hashable {
         return try may(access, path: name, in: directory.rawValue, flags: AT_SYMLINK_NOFOLLOW)
     }
 
-    /// Calls `body` with the identity as C takes it, which is valid until it returns.
+    /// Calls `body` with the identity in C's form, which is valid until it returns.
     @safe
     func withPointer<Result>(_ body: (UnsafePointer<migration_identity>) -> Result) -> Result {
         unsafe groups.withUnsafeBufferPointer { groups in

@@ -10,14 +10,14 @@ internal import Glibc
 /// when ``terminate(within:)`` is called.
 ///
 /// A program whose system calls are filtered can't leave its process group, which is killed as a
-/// whole. Other processes are killed one by one, so processes that keep starting others can outrun
-/// the supervisor. Without a sandbox, or with a Landlock version below 6, a hostile program can kill
-/// the supervisor, as it can kill the host; ``terminate(within:)`` then throws an error.
+/// whole. Other processes are killed one by one, so processes that keep starting others may escape
+/// the supervisor. Without a sandbox, or with a Landlock version below 6, a hostile program can
+/// kill the supervisor, as it can kill the host; ``terminate(within:)`` then throws an error.
 package final class ChildProcess: Sendable {
     /// The number of the descriptor that is the child's end of ``connection``.
     package static let connectionNumber: Int32 = 3
 
-    /// The descriptor by which a program asks for what it was granted.
+    /// The descriptor with which a program asks for its grants.
     package static let grantsNumber: Int32 = 4
 
     /// The host's end of the socket between host and child; reading from it waits.
@@ -32,13 +32,13 @@ package final class ChildProcess: Sendable {
     let supervisor: pid_t
     private let state = Monitor(State.running)
 
-    /// The supervisors of this process, which may not be taken for processes that others left.
+    /// The supervisors of this process, which must not be mistaken for processes that others left.
     private static let running = Monitor<Set<pid_t>>([])
 
-    /// The processes of all supervisors that run.
+    /// The processes of all running supervisors.
     static var supervisors: [pid_t] { running.withLock { Array($0) } }
 
-    /// Records the supervisor that `start` makes before anything can ask for it.
+    /// Records the supervisor that `start` makes before it can be asked for.
     static func noting<Failure: Error>(
         _ start: () throws(Failure) -> pid_t
     ) throws(Failure) -> pid_t {
@@ -156,7 +156,8 @@ extension ChildProcess {
         package static let room = Events(rawValue: 8)
     }
 
-    /// Waits for at least one of `events`; returns none if `timeout` passes or `cancellation` comes.
+    /// Waits for at least one of `events`; returns none if `timeout` passes or `cancellation` is
+    /// signaled.
     ///
     /// The end of a stream is a lasting event: after the end of the output, don't wait for output.
     package func wait(

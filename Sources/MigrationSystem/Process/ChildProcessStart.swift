@@ -51,7 +51,7 @@ extension ChildProcess {
     package struct Mount: Sendable, Hashable {
         /// The directory.
         package let directory: BytePath
-        /// An empty directory, in whose place the program sees the other one.
+        /// The path at which the program sees it, that of an empty directory.
         package let place: BytePath
 
         package init(_ directory: BytePath, at place: BytePath) {
@@ -246,7 +246,7 @@ package struct DescriptorPair: ~Copyable {
 }
 
 extension DescriptorPair {
-    /// Passes the other one's end on.
+    /// Gives up both ends, one of which is for the other process.
     package consuming func takeEnds() -> (ours: OpenFile, theirs: OpenFile) {
         (OpenFile(ours), OpenFile(theirs))
     }

@@ -34,13 +34,13 @@ package final class ControlGroup: Sendable {
     package static func make(_ limits: Limits) -> ControlGroup? {
         for place in places() {
             guard let available = available(of: limits, at: place) else { continue }
-            // If no place works, the report lists the missing bounds.
+            // If no parent works, the report lists the missing bounds.
             if let group = try? ControlGroup(in: place, available) { return group }
         }
         return nil
     }
 
-    /// Makes a cgroup in the one at `parent`, with the limits whose controllers that one delegates.
+    /// Makes a cgroup in `parent`, with the limits whose controllers `parent` delegates.
     ///
     /// - Throws: ``SystemError`` if it can't be made, or can't get a limit.
     init(in parent: BytePath, _ limits: Limits) throws(SystemError) {
@@ -101,8 +101,8 @@ package final class ControlGroup: Sendable {
 // MARK: - Processors
 
 extension ControlGroup {
-    /// How many processors this process may use: those that its affinity mask allows, and no more
-    /// than the processor time that its cgroups grant, rounded up.
+    /// How many processors this process may use: those that its affinity mask allows, but at most
+    /// the processor time that its cgroups grant, rounded up.
     ///
     /// They are counted once, so that all stages of an operation have the same number.
     package static let availableProcessors: Int = {
@@ -112,7 +112,7 @@ extension ControlGroup {
         return max(1, min(allowed, processorLimit(at: places()) ?? allowed))
     }()
 
-    /// The least that `cpu.max` grants in one of the cgroups at `places`; `nil` without a limit.
+    /// The minimum that `cpu.max` grants in the cgroups at `places`; `nil` without a limit.
     static func processorLimit(at places: [BytePath]) -> Int? {
         places.compactMap { place in
             text(of: place / "cpu.max").flatMap(processorLimit(granting:))
@@ -133,7 +133,7 @@ extension ControlGroup {
 // MARK: - Where
 
 extension ControlGroup {
-    /// The cgroups from that of this process upward; none without a hierarchy of version 2.
+    /// The cgroups from this process's own upward; none without a hierarchy of version 2.
     private static func places() -> [BytePath] {
         guard let own = text(of: "/proc/self/cgroup"),
             let mounts = text(of: "/proc/self/mountinfo")

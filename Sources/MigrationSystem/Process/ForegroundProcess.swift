@@ -12,7 +12,8 @@ package struct ForegroundProcess: Sendable {
             self.init(mask: sigset_t(), defaults: [])
         }
 
-        /// Blocks `mask`, and gives the signals in `defaults` their default action, though this process ignores them.
+        /// Blocks `mask`, and restores the default action of the signals in `defaults`, which this
+        /// process ignores.
         init(mask: sigset_t, defaults: [Int32]) {
             (self.mask, self.defaults) = (mask, defaults)
         }

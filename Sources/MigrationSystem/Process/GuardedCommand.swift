@@ -3,11 +3,11 @@ internal import Glibc
 
 /// A shell command that consumes or produces a stream, and never mistakes a truncated stream for a whole one.
 ///
-/// A *guard*, a forked copy of this process in a session of its own, starts the command and holds
-/// the writing end of the stream too. If this process dies before ``complete(closing:)``, by
-/// whatever signal, the guard stops and kills the command and all that it started, waits, and only
-/// then closes the stream. If the guard dies, this process does the same. Only if both are killed
-/// at the same instant does the command see an end.
+/// A *guard*, a forked copy of this process in its own session, starts the command and also holds
+/// the writing end of the stream. If this process dies before ``complete(closing:)``, by any
+/// signal, the guard stops and kills the command and everything that it started, waits, and only
+/// then closes the stream. If the guard dies, this process does the same. The command sees an end
+/// only if both are killed at the same instant.
 package final class GuardedCommand: Sendable {
     /// The direction of the stream, as the command sees it.
     package enum Direction: Sendable {
@@ -19,7 +19,7 @@ package final class GuardedCommand: Sendable {
 
     /// How the command ended.
     package enum Ending: Sendable, Hashable {
-        /// The shell ended, and nothing that it started is left.
+        /// The shell ended, with everything that it started.
         case ended(ProcessEnding)
         /// It was killed because it was cancelled.
         case cancelled
@@ -167,7 +167,7 @@ package final class GuardedCommand: Sendable {
 // MARK: - The end of the stream
 
 extension GuardedCommand {
-    /// Lets the command see the end of a stream that is whole, and waits until it has ended.
+    /// Lets the command see the end of a complete stream, and waits until it has ended.
     ///
     /// - Parameters:
     ///   - close: Closes every other descriptor of this process's end of the stream.
@@ -193,14 +193,15 @@ extension GuardedCommand {
         return wait(unless: cancellation)
     }
 
-    /// Waits until the command has ended, which `cancellation` makes it do.
+    /// Waits until the command has ended; `cancellation` ends it.
     package func wait(unless cancellation: CancellationFlag) -> Ending {
         state.wait(unless: cancellation) { Self.ending(of: $0.phase) } ?? cancel()
     }
 
-    /// Ends the command, which sees no end of the stream, and returns when nothing is left of it.
+    /// Ends the command without showing it the end of the stream, and returns when all its
+    /// processes are gone.
     ///
-    /// - Returns: How it ended, which may have been before.
+    /// - Returns: How it ended, possibly earlier.
     @discardableResult
     package func cancel() -> Ending {
         // A command that has closed its end of the stream is about to exit by itself.

@@ -12,7 +12,7 @@ struct LinkedLibraries {
     private var directories: Set<BytePath> = []
     private var tried: Set<BytePath> = []
 
-    /// Finds the libraries of the program at `path`, which has no link in it, and their libraries.
+    /// Finds the libraries of the program at `path`, which contains no links, and their libraries.
     ///
     /// - Throws: ``SystemError`` if the program can't be read.
     init(of path: BytePath) throws(SystemError) {
@@ -39,7 +39,7 @@ struct LinkedLibraries {
         }
     }
 
-    /// Adds the libraries that `image` names, up to the number that a real program has.
+    /// Adds the libraries that `image` names, up to a number that real programs don't exceed.
     private mutating func add(_ image: LinkedImage, at path: BytePath) {
         let named = image.libraries + [image.interpreter].compactMap(\.self)
         names.formUnion(named.prefix(max(0, 1000 - names.count)))

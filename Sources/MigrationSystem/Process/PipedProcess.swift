@@ -1,10 +1,10 @@
 internal import CMigrationShims
 internal import Glibc
 
-/// A program that talks with this process over its standard input and output.
+/// A program that communicates with this process over its standard input and output.
 ///
 /// It stays in the process group and on the terminal of this process, so it can ask a person for a
-/// password. What it writes to standard error is collected. It ends when this process does.
+/// password. Its standard error is collected. It ends when this process does.
 package final class PipedProcess: Sendable {
     private struct State {
         /// The number of the process, or why there is none; `nil` before the attempt.
@@ -14,17 +14,17 @@ package final class PipedProcess: Sendable {
         var ending: ProcessEnding?
     }
 
-    /// The time that a program gets to end after it was asked to, in seconds.
+    /// The time limit for a program to end when asked to, in seconds.
     private static let endingLimit = 5.0
 
-    /// The time that the last lines get to arrive after the program has ended, in seconds.
+    /// The time limit for the last lines to arrive after the program has ended, in seconds.
     private static let printingLimit = 1.0
 
     private let input: Monitor<OpenFile?>
     private let errors: OpenFile
     private let state = Monitor(State())
 
-    /// What the program writes to its standard output.
+    /// The program's standard output.
     package let output: OpenFile
 
     /// Starts `command`, whose first word is found by `PATH`.
@@ -140,7 +140,7 @@ package final class PipedProcess: Sendable {
         var buffer = [UInt8](repeating: 0, count: 4096)
         let size = buffer.count
         while true {
-            // If standard error can't be read, a message only lacks what the program printed last.
+            // If standard error can't be read, a message only lacks the program's last output.
             let count = (try? errors.descriptor.read(into: &buffer, from: 0, count: size)) ?? 0
             if count == 0 { break }
             state.withLock { $0.printed.append(buffer[..<count]) }
@@ -162,14 +162,14 @@ package final class PipedProcess: Sendable {
 // MARK: - An answer
 
 extension PipedProcess {
-    /// An output that is longer than it may be.
+    /// The error for output beyond the limit.
     package struct OutputTooLong: Error {}
 
     /// Reads what the program writes to its standard output, until it has ended.
     ///
     /// - Parameters:
-    ///   - limit: The most bytes that it may write.
-    ///   - seconds: The time that it may take; `nil` for one that waits for a person.
+    ///   - limit: The maximum number of bytes that it may write.
+    ///   - seconds: The time limit; `nil` for a program that waits for a person.
     ///   - cancellation: Ends the program when it is raised.
     /// - Returns: The output, and how the program ended; `nil` if it was ended because of the time.
     /// - Throws: ``SystemError``, ``OutputTooLong``, and `CancellationError`; the program has ended then.

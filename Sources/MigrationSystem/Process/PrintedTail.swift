@@ -1,4 +1,4 @@
-/// The last lines of what a program prints, for a report of its failure.
+/// The last lines of a program's output, for a report of its failure.
 struct PrintedTail {
     /// The bytes that are kept.
     private static let byteLimit = 16 * 1024

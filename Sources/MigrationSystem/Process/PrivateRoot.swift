@@ -2,9 +2,9 @@ internal import Glibc
 
 /// A root directory for one program that contains only the files the program may reach.
 ///
-/// Files keep their paths, and the links on the way to them exist. Other files have no names in it, so
-/// the program can't read their status or change their modes, times and owners. Files that may only be
-/// read are in read-only mounts.
+/// Files keep their paths, and the links on the way to them exist. Other files don't exist in it,
+/// so the program can't read their status or change their modes, times and owners. Files that may
+/// only be read are in read-only mounts.
 ///
 /// Without Landlock a program could still reach the roots of other processes through `/proc`.
 package struct PrivateRoot: Sendable, Equatable {
@@ -19,8 +19,8 @@ package struct PrivateRoot: Sendable, Equatable {
     /// Three strings for each step of `migration_enter_root`.
     let steps: [[UInt8]]
 
-    /// Shows the files of `rules`, and the directories of `mounts` at their other paths, and has an
-    /// empty place for each of `grants`.
+    /// Shows the files of `rules`, the directories of `mounts` at their other paths, and an empty
+    /// mount point for each of `grants`.
     ///
     /// - Throws: ``SystemError`` if a path can't be read, and for a rule about everything.
     package init(
@@ -117,7 +117,7 @@ extension PrivateRoot {
 
 /// The links in paths to files, and the directories that a path leaves again with `..`.
 private struct LinkResolver {
-    /// The most links in a path, as in the system.
+    /// The maximum number of links in a path, as in the system.
     private static let mostLinks = 40
 
     private(set) var links: [BytePath: [UInt8]] = [:]

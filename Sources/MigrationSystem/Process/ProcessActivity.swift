@@ -1,19 +1,19 @@
 internal import Foundation
 internal import Glibc
 
-/// What processes have read and written so far, and whether they wait for a device, as the kernel
-/// counts it.
+/// How much processes have read and written so far, and whether they wait for a device, according
+/// to the kernel.
 package struct ProcessActivity: Sendable, Equatable {
     /// The bytes that were written by calls, to any file or pipe.
     package private(set) var writtenByCalls: UInt64 = 0
 
-    /// The bytes that were changed in files on a disk, also by calls.
+    /// The bytes that were changed in files on a disk, including by calls.
     package private(set) var writtenToDisks: UInt64 = 0
 
     /// The bytes that were read.
     package private(set) var read: UInt64 = 0
 
-    /// Whether a thread waits where no signal reaches it (state D), such as in `fsync`.
+    /// Whether a thread is in uninterruptible sleep (state D), such as in `fsync`.
     package private(set) var waitsForDevice = false
 
     private mutating func add(_ other: ProcessActivity) {
@@ -137,7 +137,7 @@ extension ProcessActivity {
 // MARK: - Of a child
 
 extension ChildProcess {
-    /// What the program and all processes that it started have done; `nil` if the kernel doesn't
+    /// The activity of the program and all processes that it started; `nil` if the kernel doesn't
     /// show it.
     package var activity: ProcessActivity? { .ofFamily(supervisor) }
 

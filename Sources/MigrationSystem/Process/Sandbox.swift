@@ -44,7 +44,7 @@ package struct Sandbox: Sendable {
     /// them, and another process always.
     package let grants: [Rule]
 
-    /// The system's means to confine; without one of them, that part isn't confined.
+    /// The system's confinement features; without one of them, that part isn't confined.
     package let support: Support
 
     /// Confines to `rules`, without those whose path is missing or not accessible to the host.
@@ -59,7 +59,7 @@ package struct Sandbox: Sendable {
 // MARK: - Support
 
 extension Sandbox {
-    /// The means by which a system confines.
+    /// The confinement features of a system.
     package struct Support: Sendable, Equatable {
         /// The version of Landlock; 0 if the kernel has none.
         ///
@@ -77,7 +77,7 @@ extension Sandbox {
         package var confinesFiles: Bool { landlockVersion > 0 }
     }
 
-    /// The means of this system.
+    /// The features of this system.
     package static var support: Support {
         Support(
             landlockVersion: Int(max(0, migration_landlock_version())),
@@ -91,7 +91,7 @@ extension Sandbox {
 extension Sandbox {
     /// Makes the kernel's form of the rules; `nil` if only system calls can be confined.
     ///
-    /// - Throws: ``SystemError`` of `landlock_create_ruleset` if not even those can.
+    /// - Throws: ``SystemError`` of `landlock_create_ruleset` if not even those can be confined.
     func ruleset() throws(SystemError) -> OpenFile? {
         guard support.confinesFiles else {
             if support.filtersSystemCalls { return nil }
@@ -202,8 +202,8 @@ extension Sandbox {
         rule("/dev/zero", access: .read),
         rule("/dev/random", access: .read),
         rule("/dev/urandom", access: .read),
-        // Swift reads its arguments there. Dispatch reads the state of each thread by its number, which
-        // isn't known beforehand, and ends the program if it can't. The files that tell more about a
+        // Swift reads its arguments there. Dispatch reads the state of each thread by its number,
+        // which isn't known beforehand, and crashes if it can't. The files that show more about a
         // process than `ps` does, its environment and memory, are denied outside the sandbox.
         rule("/proc", access: .readByName),
         // Swift's concurrency reads the number of processors.
@@ -218,8 +218,8 @@ extension Sandbox {
     /// The rules that `executable` needs to start: the system's programs and libraries, itself, the
     /// libraries that come with it, and the resource bundles beside it.
     ///
-    /// The rest of its directory is not allowed, nor are the directories on its search path: they may
-    /// hold any files, and the executable names them itself.
+    /// The rest of its directory is not allowed, nor are the directories on its search path: they
+    /// may hold any files, and the executable chooses them itself.
     ///
     /// - Throws: ``SystemError`` if the executable can't be read.
     package static func rules(forRunning executable: BytePath) throws(SystemError) -> [Rule] {

@@ -35,10 +35,11 @@ package final class SignalWatch: Sendable {
     /// The signal that a write to a pipe without a reader sends.
     package static let brokenPipe = SIGPIPE
 
-    /// The signals of a broken pipe and of a file at its limit of size, which are failed writes here.
+    /// The signals of a broken pipe and of a file at its size limit, which become failed writes
+    /// here.
     private static let ofWrites = [SIGPIPE, SIGXFSZ]
 
-    /// Starts to watch, and makes a write that can't be done a failed one instead of a signal.
+    /// Starts to watch, and lets impossible writes fail instead of raising a signal.
     package static func start() throws(Surroundings.Shortage) -> SignalWatch {
         var ends: [Int32] = [-1, -1]
         guard unsafe pipe(&ends) == 0 else {

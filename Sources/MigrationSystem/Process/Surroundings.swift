@@ -2,20 +2,21 @@ internal import Glibc
 
 /// The resources that the process needs before it can work.
 ///
-/// Without them, Swift's runtime hangs or ends the process without a message.
+/// Without them, Swift's runtime hangs or crashes without a message.
 package enum Surroundings {
-    /// What the process lacks, and what helps.
+    /// What the process lacks, and the remedy.
     package struct Shortage: Error, CustomStringConvertible {
         package let description: String
     }
 
-    /// The least number of descriptors that the signal watch and an operation open.
+    /// The minimum number of descriptors that the signal watch and an operation open.
     private static let descriptors = 13
 
     /// One thread each for signals, the operation, its input or output, and progress.
     private static let threads = 4
 
-    /// The least addresses: for the program, the stacks of these threads, and the work itself.
+    /// The minimum address space: for the program, the stacks of these threads, and the work
+    /// itself.
     private static var addresses: UInt64 {
         (192 << 20) + UInt64(sysconf(CInt(_SC_NPROCESSORS_ONLN))) * (16 << 20)
     }
@@ -24,7 +25,7 @@ package enum Surroundings {
     package static func check() throws(Shortage) {
         try checkAddresses()
         try checkDescriptors()
-        // Swift reads the words of the command line from there.
+        // Swift reads the command line from there.
         if CommandLine.argc == 0, unsafe access("/proc/self/cmdline", R_OK) != 0 {
             throw Shortage(description: "/proc is missing: \(SystemError("open")); mount it first")
         }

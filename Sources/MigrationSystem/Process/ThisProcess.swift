@@ -2,7 +2,7 @@ internal import CMigrationShims
 package import Foundation
 internal import Glibc
 
-/// What the system knows about this process, and how the process ends.
+/// Properties of this process, and its exit.
 package enum ThisProcess {
     /// The user for whom it works.
     package static var user: UInt32 { geteuid() }
@@ -68,9 +68,9 @@ package enum FreedMemory {
     package static func returnAtOnce() { migration_return_freed_memory() }
 }
 
-/// The addresses that this process may use, which `ulimit -v` limits.
+/// The address space of this process, which `ulimit -v` limits.
 package enum AddressSpace {
-    /// The bytes of addresses that the process may use; `nil` without a limit.
+    /// The limit of the address space in bytes; `nil` without a limit.
     package static var limit: UInt64? {
         var limit = rlimit()
         guard unsafe getrlimit(__rlimit_resource_t(RLIMIT_AS.rawValue), &limit) == 0 else {
@@ -140,8 +140,8 @@ package enum CoreDumps {
     package static var areAllowed: Bool { migration_dumpable() != 0 }
 }
 
-/// The environment of this process, as bytes: Foundation has it as text, and replaces what isn't
-/// valid.
+/// The environment of this process, as bytes: Foundation converts it to text and replaces invalid
+/// bytes.
 package enum Environment {
     /// The variables, as `NAME=value`.
     package static var assignments: [[UInt8]] {
@@ -165,12 +165,12 @@ package enum Environment {
         return unsafe BytePath(cString: value)
     }
 
-    /// The directory for files that are needed for a short time.
+    /// The directory for temporary files.
     package static var temporaryDirectory: BytePath { path(in: "TMPDIR")?.trimmed ?? "/tmp" }
 }
 
 extension MigrationOperation {
-    /// The most threads that a client can ask for.
+    /// The maximum number of threads that a client can request.
     package static let threadLimit = 64
 
     /// Makes an operation with the requested number of threads, or with one for each processor that this
