@@ -7,7 +7,7 @@ struct BackupHeader {
     static let mark = [UInt8]("ANDROID BACKUP\n".utf8)
 
     private static let lineLimit = 1024
-    /// More rounds than any device writes, which still take only a few seconds.
+    /// More rounds than any device uses; they still take only a few seconds.
     private static let roundLimit = 10_000_000
 
     let version: Int

@@ -55,7 +55,7 @@ package enum BackupItem: Sendable {
         }
     }
 
-    /// The names in a path, without a slash around it and `.` before it.
+    /// The names in a path, without surrounding slashes and a leading `.`.
     static func names(in path: [UInt8]) -> [[UInt8]] {
         var names = path.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
             .map { [UInt8]($0) }

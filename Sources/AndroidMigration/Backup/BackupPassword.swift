@@ -91,7 +91,7 @@ struct BackupKeys {
                 )
             }
         }
-        // It fails only when memory runs out.
+        // Fails only if memory is exhausted.
         precondition(result == 1, "libcrypto can't derive a key")
         return key
     }

@@ -18,7 +18,7 @@ package struct BackupEntry: Sendable {
 
 /// An item that the stream announces but does not contain.
 package struct LostEntry: Hashable, Sendable {
-    /// The path, as it may be printed.
+    /// The printable path.
     package let path: String
 
     /// Its size in bytes; `nil` if unknown.
@@ -49,7 +49,7 @@ package final class BackupReader {
     /// The largest pax header; Android itself accepts 32 KiB (TarBackupReader).
     private static let extensionLimit: UInt64 = 1 << 20
 
-    /// The most headers before that of an entry; Android writes one.
+    /// The maximum number of headers before an entry's own; Android writes one.
     private static let extensionCountLimit = 16
 
     let stream: BackupStream
@@ -63,7 +63,7 @@ package final class BackupReader {
     var headersInside = HeaderIndex()
     /// Where the zeros at the end of the stream begin, once that is known.
     private var contentEnd: UInt64?
-    /// The last short entry, and where it would end by its header.
+    /// The last short entry, and where it would end according to its header.
     private var shortEntry: (path: String, end: UInt64) = ("", 0)
     /// Zeros that were already read, so that they aren't read again for each entry.
     private var zeros: Range<UInt64> = 0..<0
@@ -226,10 +226,9 @@ extension BackupReader {
 // MARK: - Damage
 
 extension BackupReader {
-    /// Reports the bytes that follow no header, up to the next one.
+    /// Reports bytes without a header, up to the next header.
     ///
-    /// If a program's message got into the stream, everything after it is out of line with the
-    /// blocks.
+    /// If a program's message got into the stream, everything after it isn't aligned to blocks.
     private func skipDamage(from start: UInt64) throws -> LostEntry {
         let next = try findHeader(from: start + 1) ?? stream.size
         position = next
@@ -261,7 +260,7 @@ extension BackupReader {
         return PrintableText.escaping(String(line.prefix(200)))
     }
 
-    /// The first header from `start` on, on any byte: each begins 257 bytes before its magic.
+    /// The first header from `start` on, at any byte: each begins 257 bytes before its magic.
     func findHeader(from start: UInt64) throws -> UInt64? {
         let magic = [UInt8]("ustar".utf8)
         let magicOffset = UInt64(UstarBlock.Field.magic.lowerBound)

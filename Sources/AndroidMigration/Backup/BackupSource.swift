@@ -157,7 +157,7 @@ package struct BackupContents: Sendable {
     /// The hashes of paths that were found inside another entry, and of those that occur again
     /// outside.
     ///
-    /// Hashes are enough to tell paths apart, because each process has its own seed.
+    /// Hashes are enough to distinguish paths, because each process has its own seed.
     private var paths: (inside: Set<Int>, outside: Set<Int>) = ([], [])
 
     /// Whether an entry was found inside another one, and occurs again after it.
@@ -212,7 +212,7 @@ package struct BackupContents: Sendable {
             }
         case .crossPlatformManifest:
             let limit = CrossPlatformManifest.sizeLimit
-            // One inside a file doesn't replace the package's own.
+            // A manifest inside a file doesn't replace the package's own.
             let isReplacing = entry.holder != nil && packages[name]?.manifest != nil
             guard entry.size <= UInt64(limit), !isReplacing else { return }
             let bytes = [UInt8](

@@ -27,14 +27,14 @@ package final class BackupStream {
     /// paths.
     var packageDirectories = PackageDirectories()
 
-    /// Whether a reader has gone through the whole stream, and no content holds headers of others.
+    /// Whether a reader has read the whole stream, and no content holds headers of others.
     var holdsNoHeadersInside = false
 
     private var window = [UInt8](repeating: 0, count: 256 * 1024)
     private var windowStart: UInt64 = 0
     /// The number of bytes in the window.
     private var windowSize = 0
-    /// How many bytes are read at once: few at a place that doesn't continue the last read.
+    /// How many bytes are read at once: few at an offset that doesn't continue the last read.
     private var readSize = 0
 
     init(

@@ -60,7 +60,7 @@ package struct BackupSummary: Sendable {
         }
     }
 
-    /// Counts an entry of a stream; returns whether it holds something of an app.
+    /// Counts an entry of a stream; returns whether it holds data of an app.
     private mutating func count(_ entry: BackupEntry, as item: BackupItem) -> Bool {
         switch item {
         case .data(let name, let domain, _):

@@ -15,14 +15,14 @@ package enum SizePolicy: Sendable {
 ///
 /// Android looks up a file's size before it reads the file. A file that shrinks in between leaves
 /// an entry that is too short, and its size covers the entries that follow. But a file may also
-/// hold a backup, or headers that a stranger wrote into it. So the headers inside an entry count
-/// only if they form a chain up to its end, in which each begins where the entry before it ends, or
+/// hold a backup, or headers that somebody planted. So the headers inside an entry count only if
+/// they form a chain up to its end, in which each begins where the entry before it ends, or
 /// earlier.
 ///
 /// The stream proves at most one of them: if the size doesn't fit and more entries follow, the file
-/// shrank, and the next header lies inside. If there are several headers, the first may be the
-/// file's content. If the size fits, or the stream ends inside the entry, all of them may be. Then
-/// the user decides.
+/// shrank, and the next header is inside. If there are several headers, the first may be the file's
+/// content. If the size fits, or the stream ends inside the entry, all of them may be. Then the
+/// user decides.
 enum EntryExtent {
     case whole
     /// The entry is too short; the stream continues at `next`.
@@ -30,7 +30,7 @@ enum EntryExtent {
 }
 
 extension BackupReader {
-    /// The headers inside an entry's content that form a chain: each lies at the end of the entry
+    /// The headers inside an entry's content that form a chain: each is at the end of the entry
     /// before it, or inside it if that entry is too short.
     private struct ChainedHeaders {
         let first: BackupEntry
@@ -38,12 +38,13 @@ extension BackupReader {
         let count: Int
         /// Where these entries end according to their headers.
         ///
-        /// Only zeros follow there up to the end of the stream, or the place isn't before the end
-        /// of the content.
+        /// From there, only zeros follow up to the end of the stream, or it isn't before the end of
+        /// the content.
         let end: UInt64
     }
 
-    /// The most blocks of zeros at the end of a stream: Android writes 2, other programs fill a record.
+    /// The maximum number of zero blocks at the end of a stream: Android writes 2, other programs
+    /// fill a record.
     private static let endLimit: UInt64 = 20
 
     /// Finds where `entry` ends, which should be at `end`.
@@ -162,7 +163,7 @@ extension BackupReader {
                 return inside.end + Self.blockSize > end ? inside : nil
             }
             if try isEnd(inside.end) { return inside }
-            // There is no header where the next one must be.
+            // The next header is missing.
             index = headersInside.index(from: inside.end)
         }
         return nil
@@ -221,7 +222,8 @@ private struct BackupPathStart: Equatable {
 extension BackupReader {
     /// The extent of an entry that would end after the stream.
     ///
-    /// Nothing proves that headers inside are entries: the file may be the last one, or the stream cut off.
+    /// Headers inside can't be proved to be entries: the file may be the last one, or the stream
+    /// truncated.
     private func extentAtEnd(of entry: BackupEntry) throws -> EntryExtent {
         let held = stream.size - min(entry.contentOffset, stream.size)
         let reason = "the backup ends behind \(held) of its \(entry.size) bytes"
@@ -240,8 +242,8 @@ extension BackupReader {
 
     /// The extent of an entry without a header after it or inside it.
     ///
-    /// If the next header is out of line with the blocks, something got into the stream: a message
-    /// between two entries, or bytes inside this one.
+    /// If the next header isn't aligned to blocks, something got into the stream: a message between
+    /// two entries, or bytes inside this one.
     private func extentBeforeDamage(
         of entry: BackupEntry,
         endingAt end: UInt64

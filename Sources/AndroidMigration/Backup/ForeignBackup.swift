@@ -2,7 +2,7 @@ internal import Foundation
 internal import MigrationArchive
 internal import MigrationSystem
 
-/// Other programs' backups of Android apps, recognized in order to say what to do with each.
+/// Other programs' backups of Android apps, recognized for errors that say what to do.
 enum ForeignBackup {
     private static let gzip: [UInt8] = [0x1F, 0x8B]
     private static let zstd: [UInt8] = [0x28, 0xB5, 0x2F, 0xFD]
@@ -10,7 +10,7 @@ enum ForeignBackup {
     private static let marks = ["TWRP", "MIUI BACKUP", "ANDROID BACKUP\r\n"]
         .map { [UInt8]($0.utf8) }
 
-    /// The most bytes of MIUI's lines before Android's own header.
+    /// The maximum size of MIUI's lines before Android's own header.
     private static let startLimit = 4096
 
     /// Whether a tar file that begins like this must be decompressed first.
@@ -25,7 +25,7 @@ enum ForeignBackup {
         marks.contains { start.starts(with: $0) }
     }
 
-    /// The error that names the backup in `input`; `nil` if it may be one of Android's.
+    /// The error that names the backup in `input`; `nil` if it may be an Android backup.
     static func error(
         for input: ArchiveInput,
         named name: BytePath?

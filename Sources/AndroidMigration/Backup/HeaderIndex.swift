@@ -1,4 +1,4 @@
-/// The headers in a part of a stream, found by one walk through it, whatever entry's content they are in.
+/// The headers in a part of a stream, found in one pass, whatever entry's content they are in.
 ///
 /// If entries cover each other, the content of each holds the headers of all that follow. Searching
 /// each entry's content again would take quadratic time.
@@ -79,7 +79,7 @@ package struct HeaderIndex {
         UInt32(clamping: (offset - start + Self.blockSize - 1) / Self.blockSize)
     }
 
-    /// Whether the walk looked at the block at `offset`, or would look at it next.
+    /// Whether the walk checked the block at `offset`, or would check it next.
     private func isOnWay(_ offset: UInt64) -> Bool {
         guard (start...end).contains(offset), (offset - start).isMultiple(of: Self.blockSize) else {
             return false

@@ -7,7 +7,7 @@ internal import MigrationSystem
 /// They are recognized by the directories that Android makes in them. A file with such a directory
 /// at its top has the app's own directory as its root.
 package struct PackageDirectories: Sendable {
-    /// The most names at the top that are remembered.
+    /// The maximum number of remembered names at the top level.
     private static let limit = 10_000
 
     private(set) var names: Set<[UInt8]> = []
@@ -19,8 +19,8 @@ package struct PackageDirectories: Sendable {
 
     /// Reads the names in a stream.
     ///
-    /// - Throws: ``AndroidMigrationError`` of code `notABackup` if an app's storage lies one level down in a
-    ///   directory that isn't named as a package.
+    /// - Throws: ``AndroidMigrationError`` of code `notABackup` if an app's storage is one level
+    ///   down in a directory that isn't named like a package.
     init(
         _ stream: BackupStream,
         cancellation: @escaping BackupReader.CancellationCheck

@@ -3,11 +3,11 @@ internal import MigrationArchive
 package import MigrationCore
 package import MigrationSystem
 
-/// Converts a backup to an archive, laid out as an iOS app receives it.
+/// Converts a backup to an archive with the layout for an iOS app.
 package struct BackupConversion {
     /// The names of entries in the archive.
     package enum Layout: String, CaseIterable, Sendable {
-        /// The paths at which an iOS app receives them.
+        /// The paths for an iOS app.
         case ios
         /// The paths of Android's backups.
         case android
@@ -281,7 +281,7 @@ final class ConvertedEntries {
     private let package: String
     private let layout: BackupConversion.Layout
     private let selected: Set<EntryPath>?
-    /// Hashes are enough to tell paths apart, because each process has its own seed.
+    /// Hashes are enough to distinguish paths, because each process has its own seed.
     private var files: Set<Int> = []
     private var directories: Set<Int> = []
     private var omitted = ConversionReport.List()
@@ -290,7 +290,7 @@ final class ConvertedEntries {
     /// The first files that were written.
     private var taken: [String] = []
 
-    /// The number of entries written, without directories that were only added for order.
+    /// The number of entries written, without directories that were only added as parents.
     private(set) var count = 0
 
     init(

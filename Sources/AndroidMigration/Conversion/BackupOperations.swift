@@ -116,7 +116,7 @@ package enum BackupOperations {
 extension RawTree {
     /// Opens `place` if it is a directory that looks like an app's.
     fileprivate init?(appAt place: BackupPlace) {
-        // Anything else is treated as an archive; reading that reports what is wrong.
+        // Anything else is treated as an archive; reading it reports the problem.
         guard case .path(let path) = place.origin, let tree = try? RawTree(path),
             tree.looksLikeAnApp
         else { return nil }

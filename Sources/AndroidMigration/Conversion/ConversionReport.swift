@@ -4,14 +4,14 @@ public import MigrationArchive
 public struct ConversionReport: Sendable {
     /// An item that is in the backup but not in the result, or missing from the backup itself.
     public struct Item: Hashable, Sendable, Codable {
-        /// The path, as it may be printed.
+        /// The printable path.
         public let path: String
 
         /// Why it is missing.
         public let reason: String
     }
 
-    /// The first items of an unbounded list, and the number of all.
+    /// The first items of an unbounded list, and the total number.
     public struct List: Hashable, Sendable, Codable {
         /// The number of items that are kept.
         static let limit = 1_000

@@ -3,7 +3,7 @@ internal import MigrationArchive
 package import MigrationCore
 package import MigrationSystem
 
-/// Converts an archive, laid out as iOS exports it, to a stream that Android can restore.
+/// Converts an archive with the layout of iOS exports to a stream that Android can restore.
 ///
 /// Android expects the domains in a fixed order, so each is first collected in an unnamed file.
 package struct StreamConversion {
@@ -124,7 +124,7 @@ package struct StreamConversion {
     }
 }
 
-/// The entries of each domain, in the form of the stream.
+/// The entries of each domain, in the stream's format.
 private final class DomainSpools {
     private let package: String
     private var files: [StorageDomain: Spool] = [:]

@@ -1,6 +1,6 @@
 /// A mistake or a surprise in a rules file.
 public struct LintFinding: Hashable, Sendable, Codable {
-    /// The kind of finding, by which scripts tell findings apart.
+    /// The kind of finding, for scripts.
     public enum Code: String, CaseIterable, Hashable, Sendable, Codable {
         case allowBackupFalse = "allow-backup-false"
         case databaseSidecarNote = "database-sidecar-note"
@@ -49,7 +49,7 @@ public struct LintFinding: Hashable, Sendable, Codable {
         case error
         /// The rules may not do what was meant.
         case warning
-        /// Something to know.
+        /// Additional information.
         case note
     }
 

@@ -43,7 +43,7 @@ public struct RulesLint: Sendable {
         self.findings = findings
     }
 
-    /// Checks rules that were read before.
+    /// Checks rules that were already read.
     package init(_ file: RulesFile, manifest: AppManifest?, tree: DataTree?) {
         var checks = FileChecks(file, manifest: manifest)
         checks.run()

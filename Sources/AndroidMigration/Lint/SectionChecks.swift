@@ -418,7 +418,8 @@ extension SectionChecks {
     }
 }
 
-/// The targets of the valid rules of one kind, found in the time that it takes to read a path.
+/// The targets of the valid rules of one kind, with lookups in time proportional to a path's
+/// length.
 struct RuleTargets {
     /// The first rule for each target, by the target's hash.
     private var rules: [Int: (order: Int, rule: BackupRule)] = [:]

@@ -97,7 +97,7 @@ public struct CrossPlatformManifest: Hashable, Sendable {
 
     /// The entry for an app on the other platform.
     ///
-    /// - Parameter app: The app; Android compares both identifiers letter by letter.
+    /// - Parameter app: The app; Android compares both identifiers exactly.
     /// - Returns: The app's parameters in the manifest.
     /// - Throws: ``AndroidMigrationError`` of code `appMismatch` if the manifest doesn't name the app.
     public func parameters(for app: AppIdentity) throws(AndroidMigrationError) -> PlatformParameters

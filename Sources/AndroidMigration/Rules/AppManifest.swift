@@ -3,21 +3,21 @@ internal import MigrationSystem
 
 /// The backup settings in an app's `AndroidManifest.xml`.
 public struct AppManifest: Sendable {
-    /// A boolean attribute, as Android's build tools read it.
+    /// A boolean attribute, as parsed by Android's build tools.
     enum Setting: Equatable, Sendable {
         case value(Bool)
         /// A resource or a placeholder, which only a build resolves.
         case unknown(String)
-        /// Text that the build tools refuse.
+        /// Text that the build tools reject.
         case invalid(String)
     }
 
-    /// The package's name, if the file has it.
+    /// The package's name, if the file contains it.
     public let package: String?
 
     /// Whether the app allows backups.
     ///
-    /// That is the default, also if the setting isn't known.
+    /// That is the default, even if the setting isn't known.
     public var allowsBackup: Bool { backup != .value(false) }
 
     /// The API level that the app targets, if the file has it.
@@ -35,10 +35,10 @@ public struct AppManifest: Sendable {
     /// The class of the app's own backup agent.
     let agent: String?
 
-    /// The resource of the rules since Android 12, as the attribute names it.
+    /// The resource of the rules since Android 12, as in the attribute.
     let extractionRules: String?
 
-    /// The resource of the older rules, `true` or `false`, as the attribute names it.
+    /// The resource of the older rules, `true` or `false`, as in the attribute.
     let fullBackupContent: String?
 
     private static let namespace = "http://schemas.android.com/apk/res/android|"
@@ -93,7 +93,7 @@ extension AppManifest {
         text.hasPrefix("@") || text.hasPrefix("?") || text.contains("${")
     }
 
-    /// A reason why the rules in a file don't count.
+    /// A reason why the rules in a file have no effect.
     struct Obstacle: Sendable {
         /// The kind of reason.
         enum Kind: Sendable {
@@ -105,7 +105,7 @@ extension AppManifest {
         let fix: String
     }
 
-    /// The reasons why the rules in `file` don't count, whatever they say.
+    /// The reasons why the rules in `file` have no effect.
     func obstacles(to file: RulesFile) -> [Obstacle] {
         guard applicationLine != nil else {
             let message = "the manifest has no 'application', so it allows and names nothing"
@@ -153,7 +153,7 @@ extension AppManifest {
         return [Obstacle(kind: .rulesNotNamed, message: message, fix: fix)]
     }
 
-    /// The settings that only a build resolves, as the manifest writes them.
+    /// The settings that only a build resolves, as in the manifest.
     var unknownSettings: [String] {
         var settings: [String] = []
         for (name, setting) in [("allowBackup", backup), ("fullBackupOnly", isFullBackupOnly)] {

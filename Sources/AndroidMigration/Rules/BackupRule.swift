@@ -40,7 +40,7 @@ struct BackupRule: Hashable, Sendable {
         return domain.iosPath(of: EntryPath(components.joined(separator: "/")))
     }
 
-    /// Further targets of the rule if its target is not a directory.
+    /// Additional targets of the rule if its target is not a directory.
     ///
     /// Only the two domains below have them, not those in device-protected storage (FullBackupTest).
     func companions(of target: EntryPath) -> [EntryPath] {

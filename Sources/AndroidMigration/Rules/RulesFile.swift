@@ -44,10 +44,10 @@ public struct RulesFile: Sendable {
         let abort: Abort?
     }
 
-    /// An attribute of a parameter element that is missing, or doesn't have Apple's form.
+    /// An attribute of a parameter element that is missing, or not in Apple's format.
     struct FlawedParameter: Sendable {
         let name: String
-        /// The attribute as it is; `nil` if it is missing.
+        /// The attribute's value; `nil` if it is missing.
         let value: String?
         let line: Int
     }

@@ -1,6 +1,6 @@
 public import MigrationArchive
 
-/// A part of an app's storage on Android, as rules, streams and the layout on iOS name it.
+/// A part of an app's storage on Android, with its names in rules, streams and the layout on iOS.
 ///
 /// The cases are in the order in which Android's backup agent walks through them.
 public enum StorageDomain: String, CaseIterable, Hashable, Sendable, Codable {
@@ -70,7 +70,7 @@ public enum StorageDomain: String, CaseIterable, Hashable, Sendable, Codable {
         self = domain
     }
 
-    /// The domain in which `path`, a path as on iOS, is sent; `nil` if no domain has it.
+    /// The domain in which `path`, a path as on iOS, is sent; `nil` if no domain contains it.
     package init?(containing path: EntryPath) {
         let domain = Self.allCases
             .filter { path.isEqual(toOrBelow: $0.iosPath) }

@@ -46,7 +46,7 @@ public struct Preview: Sendable {
     ///   - section: The transfer.
     ///   - manifest: The app's settings for backups; the defaults if `nil`.
     ///   - tree: The app's storage.
-    ///   - canEncrypt: Whether the transport can encrypt on the client's side.
+    ///   - canEncrypt: Whether the transport supports client-side encryption.
     package init(
         _ rules: RulesFile,
         section: RuleSection,

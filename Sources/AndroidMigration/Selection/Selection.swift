@@ -120,7 +120,7 @@ struct Selection: Sendable {
     }
 }
 
-// MARK: - What is not sent
+// MARK: - Items that are not sent
 
 extension Selection {
     private struct Summary {
@@ -129,7 +129,8 @@ extension Selection {
         var holdsRule: Bool
     }
 
-    /// The items that are not sent, as few as possible: a directory that isn't sent at all is one.
+    /// The items that are not sent, as few as possible: a directory that isn't sent at all is one
+    /// item.
     func excluded() -> [Excluded] {
         let summaries = summaries()
         var result: [Excluded] = []
@@ -163,7 +164,7 @@ extension Selection {
         return result
     }
 
-    /// What each item holds, with everything below it.
+    /// The total of each item, with everything below it.
     private func summaries() -> [Int: Summary] {
         let sent = Set(included.map(\.index))
         var summaries: [Int: Summary] = [:]

@@ -10,7 +10,7 @@ struct TransferTerms: Sendable {
     let isEligible: Bool
     let reasons: [String]
 
-    /// Why Android's parser gives up; the app then takes part, but nothing is sent.
+    /// Why Android's parser gives up; the app then takes part, but sends nothing.
     let abort: RulesFile.Abort?
 
     /// From this API level on, the older format doesn't apply between devices (Android 12).

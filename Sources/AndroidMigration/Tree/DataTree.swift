@@ -1,6 +1,6 @@
 package import MigrationArchive
 
-/// An app's storage as its rules see it, by the paths at which iOS receives it.
+/// An app's storage as its rules see it, by the paths on iOS.
 package struct DataTree: Sendable {
     /// The kind of an item in the storage.
     package enum Kind: Hashable, Sendable {
@@ -24,7 +24,7 @@ package struct DataTree: Sendable {
         var secret: DeviceBoundSecret?
     }
 
-    /// The most links that are followed for one path (Linux, 40).
+    /// The maximum number of links that are followed for one path (Linux, 40).
     private static let linkLimit = 40
 
     private var nodes = [Node(name: [], parent: 0, kind: .directory)]
@@ -115,7 +115,7 @@ package struct DataTree: Sendable {
     }
 }
 
-/// A place in an app's storage, parsed from its path on a device.
+/// A path in an app's storage, parsed from its path on a device.
 struct DevicePath {
     /// The names of the path as on iOS.
     let components: [[UInt8]]

@@ -36,7 +36,7 @@ enum DeviceBoundSecret: String, Sendable {
         }
     }
 
-    /// Tink stores a keyset as one hexadecimal string under a telling name.
+    /// Tink stores a keyset as one hexadecimal string under a recognizable name.
     private static func holdsKeyset(_ text: String) -> Bool {
         let parts = text.split(separator: "<string name=\"", omittingEmptySubsequences: false)
         return parts.dropFirst().contains { part in

@@ -1,7 +1,7 @@
 package import MigrationArchive
 package import MigrationSystem
 
-/// A copy of an app's directory (`/data/data/<package>`), as `adb pull` or `run-as` gives it.
+/// A copy of an app's directory (`/data/data/<package>`), for example from `adb pull` or `run-as`.
 ///
 /// In it, `_external` holds the files on shared storage and `_device` the app's directory in
 /// device-protected storage, unless they are given separately.
@@ -86,7 +86,7 @@ package struct RawTree: Sendable {
     }
 
     private static func holdsAppNames(_ directory: borrowing FileDescriptor) -> Bool {
-        // A name that can't be looked at doesn't show that this is an app's directory.
+        // A name whose status can't be read doesn't show that this is an app's directory.
         for name in namesInside
         where (try? directory.status(of: [UInt8](name.utf8))) != nil {
             return true

@@ -83,7 +83,7 @@ package struct BackupContents: Sendable {
     /// A container, or an app without one.
     package struct Container: Hashable, Sendable {
         package let identifier: String
-        /// The name that the app's store shows.
+        /// The app's name in its store.
         package fileprivate(set) var name: String?
         package fileprivate(set) var version: String?
         package fileprivate(set) var files: UInt64 = 0

@@ -15,7 +15,7 @@ struct BackupDirectory {
     private static let listLimit: UInt64 = 64 << 20
     private static let listLimits = PropertyListLimits(values: 200_000)
 
-    /// The path of the backup, which may lie below the one that a person named.
+    /// The path of the backup, which may be below the one that a person named.
     let path: BytePath
     private let directory: OpenFile
     /// Whether the manifest is a database.
@@ -76,7 +76,7 @@ struct BackupDirectory {
         let listing = try DirectoryListing(of: directory.descriptor)
         var names: [[UInt8]] = []
         for index in 0..<listing.count where names.count < 100 {
-            // An item that can't be opened as a directory isn't a backup that could be read.
+            // An item that can't be opened as a directory isn't a readable backup.
             guard let child = try? directory.descriptor.open(listing[index], .directory),
                 try isBackup(OpenFile(child))
             else { continue }
@@ -94,8 +94,8 @@ struct BackupDirectory {
 
     /// Reads a property list of the backup.
     ///
-    /// - Returns: The list; `nil` if there is none, or only an empty file, as copies and crashes
-    ///   leave it.
+    /// - Returns: The list; `nil` if there is none, or only an empty file, which copies and crashes
+    ///   may leave.
     /// - Throws: ``ArchiveError`` of code `damaged`.
     func propertyList(_ name: String) throws(ArchiveError) -> PropertyListValue? {
         do {
@@ -126,7 +126,7 @@ struct BackupDirectory {
 
     // MARK: - Manifest
 
-    /// The manifest as it is stored.
+    /// The stored manifest.
     enum StoredManifest {
         case database(OpenFile)
         case list(OpenFile)
@@ -156,7 +156,7 @@ struct BackupDirectory {
 
     /// Whether there is a log of the manifest, which isn't read.
     var hasLog: Bool {
-        // A log whose status can't be read can't be read itself.
+        // If the log's status can't be read, the log can't be read either.
         guard let log = try? directory.descriptor.statusIfPresent(of: Name.log) else {
             return false
         }

@@ -2,7 +2,8 @@ package import MigrationArchive
 package import MigrationSystem
 internal import PropertyLists
 
-/// A backup of an iPhone or iPad on the disk, as Finder, iTunes, Apple Devices and `idevicebackup2` make it.
+/// A backup of an iPhone or iPad on disk, made by Finder, iTunes, Apple Devices or
+/// `idevicebackup2`.
 package final class IPhoneBackup {
     /// How a backup is opened.
     package struct Options {
@@ -21,14 +22,14 @@ package final class IPhoneBackup {
     private let keys: [UInt32: Secret]
     /// Whether the stored files are encrypted.
     ///
-    /// In a copy that another program decrypted they aren't, although the lists still say so.
+    /// In a copy that another program decrypted they aren't, although the lists still claim it.
     private let filesAreEncrypted: Bool
     private let apps: AppLists
 
     /// Remarks on the backup for a person.
     package private(set) var warnings: [String] = []
 
-    /// The path of the backup, which may lie below the one that was named.
+    /// The path of the backup, which may be below the one that was named.
     package var path: BytePath { directory.path }
 
     /// Opens the backup at `path`, or the only one in the directory there.
@@ -108,7 +109,7 @@ package final class IPhoneBackup {
         }
     }
 
-    /// Reads a list that isn't necessary for using a backup, and that copies often lack.
+    /// Reads a list that isn't needed to use a backup, and that copies often lack.
     private static func optional(
         _ name: String,
         in directory: BackupDirectory,

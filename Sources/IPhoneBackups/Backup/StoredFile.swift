@@ -1,10 +1,10 @@
 internal import MigrationArchive
 internal import MigrationSystem
 
-/// The content of a file, as a backup stores it, read from its beginning to its end.
+/// The stored content of a file in a backup, read from beginning to end.
 ///
-/// The padding decides how long an encrypted file is: the size in the manifest is often older than the
-/// content.
+/// The padding determines the length of an encrypted file: the size in the manifest is often
+/// outdated.
 final class StoredFile {
     private static let blockSize = UInt64(BackupCipher.blockSize)
     private static let bufferSize = 256 << 10
@@ -14,7 +14,7 @@ final class StoredFile {
     private let decryptor: BlockDecryptor?
     private let digest: [UInt8]?
     private let hash: BackupCipher.RunningHash?
-    /// The number of stored bytes that were read, and the number of content bytes that they gave.
+    /// The number of stored bytes that were read, and the number of content bytes from them.
     private var stored: UInt64 = 0
     private var produced: UInt64 = 0
     /// The last stored block, which is needed to decrypt the next one.
@@ -51,7 +51,7 @@ final class StoredFile {
         digest = record.digest
         hash = digest == nil ? nil : BackupCipher.RunningHash()
         size = status.size
-        // An empty file may be stored with no bytes, or as a block of padding.
+        // An empty file may be stored without bytes, or as a block of padding.
         guard decryptor != nil, size > 0 else { return }
         guard size % Self.blockSize == 0 else {
             throw FlawedRecord("its stored bytes are cut short: \(size) aren't whole blocks")

@@ -18,8 +18,8 @@ package enum IPhoneBackupOperations {
 
     /// Takes one container out of a backup into an archive.
     ///
-    /// - Returns: The report. No archive is written without a destination, or if something is lost and
-    ///   the rest isn't wanted.
+    /// - Returns: The report. No archive is written without a destination, or if something is lost
+    ///   and `keepsGoing` isn't set.
     @concurrent
     package static func convert(
         _ domain: Domain,
@@ -43,7 +43,7 @@ package enum IPhoneBackupOperations {
 
     /// Takes one container out of a backup into a container, whole or not at all.
     ///
-    /// The archive goes through a pipe, so the process has to ignore SIGPIPE.
+    /// The archive goes through a pipe, so the process must ignore SIGPIPE.
     ///
     /// - Returns: The report, and that of the import; nothing is imported if something is lost.
     @concurrent
@@ -104,7 +104,7 @@ extension ContainerConversion {
         } catch {
             importing.task.cancel()
             importing.endInput()
-            // If the import ended early, writing fails; the import's own error says why.
+            // If the import ended early, writing fails; the import's own error gives the reason.
             let imported = await importing.task.result
             guard (error as? ArchiveError)?.cause?.isBrokenPipe ?? false,
                 case .failure(let cause) = imported

@@ -22,7 +22,7 @@ package struct ContainerConversion {
     private let operation: MigrationOperation
     private var plan: ContainerPlan
 
-    /// Looks at every row of the container, and at the stored file of each.
+    /// Checks every row of the container, and the stored file of each.
     ///
     /// - Throws: ``ArchiveError`` of code `notFound` if the backup has no such container; of codes
     ///   `damaged`, `sourceChanged` and `sourceUnreadable`; `CancellationError`.
@@ -39,7 +39,7 @@ package struct ContainerConversion {
     /// The report, with what the archive will hold and what is missing.
     package var report: ContainerReport { plan.report }
 
-    /// Whether an archive may be written: nothing is lost, or the rest is wanted.
+    /// Whether an archive may be written: nothing is lost, or losses are accepted.
     package var isPossible: Bool { plan.report.lost.count == 0 || options.keepsGoing }
 
     /// Writes the archive, which gets its name once it is complete.
@@ -178,7 +178,7 @@ package struct ContainerConversion {
 
     /// The earlier name of a file; `nil` if there is none, or if the content differs.
     ///
-    /// The number in a row is only a hint: a device may use it again between two backups.
+    /// The inode number in a row is only a hint: a device may reuse it between two backups.
     private func firstName(
         of item: ContainerOrder.Item,
         _ record: FileRecord,
@@ -202,7 +202,7 @@ package struct ContainerConversion {
 
     /// The rows of files that may be other names of a file, up to a limit.
     private struct EarlierNames {
-        /// The most contents with one number that are compared.
+        /// The maximum number of contents with one inode number that are compared.
         private static let limit = 8
         /// Later files are archived with their content, not as links.
         private static let totalLimit = 50_000

@@ -27,7 +27,7 @@ struct ContainerOrder {
     /// Calls `body` with every row.
     ///
     /// - Parameters:
-    ///   - lost: Called with paths that can't be taken, and with the reason.
+    ///   - lost: Called with paths that can't be used, and the reason.
     ///   - body: Called with the others.
     /// - Throws: The errors of `body`, and those of the manifest.
     func forEach(
@@ -35,7 +35,7 @@ struct ContainerOrder {
         _ body: (Item) throws -> Void
     ) throws {
         var next: Part? = first
-        // The last item that isn't a directory; nothing can lie below it.
+        // The last item that isn't a directory; nothing can be below it.
         var leaf: EntryPath?
         while let part = next {
             lost(part.twice)
@@ -73,7 +73,7 @@ struct ContainerOrder {
 // MARK: - Parts
 
 extension ContainerOrder {
-    /// Rows whose names follow each other in tree order.
+    /// Rows with consecutive names in tree order.
     struct Part: Sequence {
         private struct Row {
             let number: Int64
@@ -86,11 +86,11 @@ extension ContainerOrder {
         /// The limit, and the longest name.
         private static let capacity = limit + Int(UInt16.max)
 
-        /// Where the part begins; `nil` if it begins with the first name of all.
+        /// Where the part begins; `nil` if it begins with the very first name.
         private let start: [UInt8]?
         /// The first name of the next part; `nil` if this one is the last.
         private(set) var end: [UInt8]?
-        /// The names that came before.
+        /// The names that occurred before.
         private(set) var twice = ContainerReport.Remarks()
         private var names: [UInt8] = []
         private var rows: [Row] = []
@@ -99,7 +99,7 @@ extension ContainerOrder {
             self.start = start
         }
 
-        /// Adds a row, whose number is above all others, if its name lies in this part.
+        /// Adds a row, whose number is above all others, if its name is in this part.
         mutating func add(_ name: [UInt8], number: Int64, flags: Int64) {
             if let start, TreeOrder.precedes(name.span, start.span) { return }
             if let end, !TreeOrder.precedes(name.span, end.span) { return }
@@ -132,7 +132,7 @@ extension ContainerOrder {
             keep(count)
         }
 
-        /// Keeps the first rows, and of rows with the same name the one that came first.
+        /// Keeps the first rows, and among rows with the same name the earliest.
         private mutating func keep(_ count: Int) {
             var (kept, rest): ([Row], [UInt8]) = ([], [])
             kept.reserveCapacity(count)

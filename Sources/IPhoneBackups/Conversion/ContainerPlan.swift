@@ -10,7 +10,7 @@ struct ContainerPlan {
     /// The targets of links into the app's own container that are in the backup.
     private let ownTargets: Set<[UInt8]>
 
-    /// Reads the rows of `domain`, and looks at the stored file of each.
+    /// Reads the rows of `domain`, and checks the stored file of each.
     ///
     /// - Throws: ``ArchiveError`` of code `notFound` if the backup has no such container.
     init(
@@ -68,8 +68,8 @@ struct ContainerPlan {
 
     /// The target of a link, made relative to the link, if it is in this container.
     ///
-    /// On the phone, a container lies in a directory named by a UUID. Apps with a web view have
-    /// such a link, which leads nowhere on any other device.
+    /// On the phone, a container is in a directory named by a UUID. Apps with a web view have such
+    /// a link, which is dangling on any other device.
     mutating func relink(_ path: EntryPath, to target: [UInt8]) -> [UInt8] {
         guard let rest = report.domain.ownPath(target), rest.isEmpty || ownTargets.contains(rest)
         else { return target }
@@ -89,7 +89,7 @@ struct ContainerPlan {
 
 /// The rows of a container as they are read, in the order of the manifest.
 private struct ContainerRows {
-    /// The most bytes of targets that are looked for.
+    /// The limit for the bytes of targets that are looked for.
     private static let targetsLimit = 1 << 20
 
     private let backup: IPhoneBackup
@@ -125,7 +125,7 @@ private struct ContainerRows {
         return first
     }
 
-    /// Looks at a row; `false` if it is left out.
+    /// Checks a row; `false` if it is left out.
     private mutating func isTaken(
         _ record: FileRecord,
         at path: EntryPath

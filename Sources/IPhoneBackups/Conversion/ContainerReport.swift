@@ -2,9 +2,9 @@ package import MigrationArchive
 
 /// The result of a conversion of a container in a backup.
 package struct ContainerReport: Sendable {
-    /// The first paths with a remark, and the number of all.
+    /// The first paths with a remark, and the total number.
     package struct Remarks: Hashable, Sendable, Encodable {
-        /// A path, as it may be printed, with a remark.
+        /// A printable path with a remark.
         package struct Item: Hashable, Sendable, Encodable {
             package let path: String
             package let reason: String
@@ -38,7 +38,7 @@ package struct ContainerReport: Sendable {
     /// The archive; `nil` if none was written.
     package internal(set) var summary: ArchiveWriter.Summary?
 
-    /// Files that are missing or damaged in the backup, so that no archive can hold them.
+    /// Files that are missing or damaged in the backup, so that they can't be archived.
     package internal(set) var lost = Remarks()
 
     /// Files that were left out although the backup holds them.
@@ -48,7 +48,8 @@ package struct ContainerReport: Sendable {
     /// made.
     package internal(set) var resized = Remarks()
 
-    /// Links into the app's own container on the phone, which lead to the same place now.
+    /// Links into the app's own container on the phone, which were changed to lead to the same
+    /// item.
     package internal(set) var relinked = Remarks()
 
     /// Remarks on the backup for a person.

@@ -30,7 +30,7 @@ enum BackupCipher {
                     output.bindMemory(to: UInt8.self).baseAddress
                 ) == 1
             }
-            // Fails only if memory runs out.
+            // Fails only if memory is exhausted.
             precondition(isDerived, "libcrypto can't derive a key")
         }
     }
@@ -139,8 +139,8 @@ final class BlockDecryptor {
     /// Decrypts whole blocks in place.
     ///
     /// - Parameters:
-    ///   - bytes: The buffer. Its first block is the one before the blocks to decrypt, and stays; for
-    ///     the first block of a file it is zeros.
+    ///   - bytes: The buffer. Its first block is the one before the blocks to decrypt, and isn't
+    ///     changed; for the first block of a file it is zeros.
     ///   - count: The bytes to decrypt after that block, a multiple of the size of a block.
     func decrypt(_ bytes: inout [UInt8], count: Int) {
         precondition(count % BackupCipher.blockSize == 0)

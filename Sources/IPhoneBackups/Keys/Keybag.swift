@@ -1,6 +1,6 @@
 internal import MigrationArchive
 
-/// The keys of a backup's protection classes, which its password opens.
+/// The keys of a backup's protection classes, which its password unlocks.
 ///
 /// The bag is a list of records: a tag of four characters, a length of four bytes, and the value.
 /// The records before the second `UUID` describe the bag, and each `UUID` after that begins a
@@ -22,8 +22,8 @@ struct Keybag {
     /// The `TYPE` of a backup's bag, in the relevant bits.
     private static let backupType: UInt32 = 1
     private static let typeMask: UInt32 = 0x3FFF_FFFF
-    /// The most rounds that are accepted; devices write 10,000,000 and 10,000, and more would only
-    /// waste time.
+    /// The maximum accepted rounds; devices use 10,000,000 and 10,000, and more would only waste
+    /// time.
     private static let roundLimits = (first: 50_000_000, second: 1_000_000)
 
     private var salt: [UInt8] = []

@@ -32,7 +32,7 @@ struct FileRecord {
     var key: WrappedKey?
     /// The SHA-1 of the stored bytes, which only system files have.
     var digest: [UInt8]?
-    /// The attributes in the order of their names, as Linux names them.
+    /// The attributes in the order of their names, with Linux names.
     var attributes: [ExtendedAttribute]
 
     private enum Mode {
@@ -59,7 +59,7 @@ struct FileRecord {
         UInt16(mode & Mode.kept)
     }
 
-    /// Attributes of Apple's systems, which have no namespaces, as Linux names them.
+    /// Attributes of Apple's systems, which have no namespaces, with Linux names.
     static func attributes(
         of values: [([UInt8], [UInt8])]
     ) throws(FlawedRecord) -> [ExtendedAttribute] {

@@ -67,7 +67,7 @@ final class ManifestDatabase {
 
     /// Stops a query that takes too long or was cancelled.
     private final class Watch {
-        /// The instructions of SQLite's machine between two checks.
+        /// The instructions of SQLite's virtual machine between two checks.
         static let period: CInt = 1_000
         /// An object of the schema takes some ten instructions, and a backup's has seven of them.
         private static let openingPeriods = 8
@@ -232,8 +232,8 @@ extension ManifestDatabase {
         let statement = try Statement(Self.selection, self)
         var (last, bytes) = (Int64?.none, UInt64(0))
         try statement.forEachRow { row in
-            // In a sound table the numbers rise and no two rows share a byte. If pages refer to
-            // each other in a circle, one row comes again and again.
+            // In an intact table the numbers increase and no two rows share a byte. If pages refer
+            // to each other in a cycle, the same row occurs repeatedly.
             let number = row.integer(0)
             for column in 1...5 as ClosedRange<CInt> {
                 bytes.addSaturating(UInt64(row.size(column)))
@@ -315,7 +315,7 @@ private final class Statement {
     }
 
     func bytes(_ column: CInt) -> [UInt8] {
-        // SQLite may convert the text, so ask for its bytes before their number.
+        // SQLite may convert the text, so get its bytes before their count.
         guard let start = unsafe sqlite3_column_blob(statement, column) else { return [] }
         return unsafe [UInt8](UnsafeRawBufferPointer(start: start, count: size(column)))
     }

@@ -70,7 +70,7 @@ final class ManifestFile {
 
     /// Reads at most `count` bytes at `offset`; fewer at the end.
     ///
-    /// The result lies in the buffer, so it must be released before the next bytes are read.
+    /// The result is in the buffer, so it must be released before the next bytes are read.
     func read(at offset: UInt64, count: Int) throws(ArchiveError) -> ArraySlice<UInt8> {
         guard offset < size else { return [] }
         let end = min(offset + UInt64(count), size)
@@ -121,7 +121,7 @@ final class ManifestFile {
         }
     }
 
-    /// Reads for SQLite, and shows it a database without a log: it can't read the log here, and
+    /// Reads for SQLite, and hides that the database has a log: SQLite can't read the log here, and
     /// would make files in the backup for it.
     ///
     /// - Returns: The number of bytes, fewer than `output` holds at the end; `nil` for a ``problem``.

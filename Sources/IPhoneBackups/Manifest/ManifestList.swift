@@ -60,7 +60,7 @@ final class ManifestList {
         /// The size, which may be older than the content.
         var size: Int64 { Int64(clamping: fields.size) }
 
-        /// The kind, in the numbers of `Manifest.db`; 0 for a kind that no backup can hold.
+        /// The kind, as in `Manifest.db`; 0 for a kind that a backup can't hold.
         var flags: Int64 {
             FileRecord.kind(ofMode: fields.mode, target: fields.target)?.flags ?? 0
         }
