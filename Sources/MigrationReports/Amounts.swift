@@ -2,7 +2,7 @@ package import MigrationArchive
 package import MigrationCore
 package import MigrationSystem
 
-/// A number of things, shown with a comma after every three digits.
+/// A count, shown with thousands separators.
 package struct GroupedCount: Hashable, Sendable, CustomStringConvertible {
     package let value: UInt64
 
@@ -41,14 +41,14 @@ package func padded(_ number: some BinaryInteger, to width: Int) -> String {
 
 // MARK: - Words
 
-/// How a program words what helps, which is with its own flags and commands; `nil` if nothing does.
+/// How a program words a remedy, with its own flags and commands; `nil` if there is no advice.
 package typealias Advice = @Sendable (Remedy) -> String?
 
-/// What the reader of an answer can do next, as a fact.
+/// A possible next step for the reader of an answer, as a fact.
 package enum NextStep: Hashable, Sendable {
-    /// Read the items that a short list doesn't name.
+    /// Read the items that a short list omits.
     case listAll
-    /// Name the app of a container that doesn't.
+    /// Name the app of a container that doesn't name it.
     case nameApp
     /// Go back to the data that an import replaced.
     case goBack
@@ -62,7 +62,7 @@ package enum NextStep: Hashable, Sendable {
     case keepGoing
 }
 
-/// How a program words what helps against errors, and what can be done next.
+/// How a program words remedies for errors, and next steps.
 package struct Wording: Sendable {
     let advice: Advice
     let step: @Sendable (NextStep) -> String

@@ -2,7 +2,7 @@ package import AndroidMigration
 internal import MigrationCore
 internal import MigrationSystem
 
-/// Findings as lines for a person, each with its place and its fix.
+/// Findings as lines for a person, each with its file, line and fix.
 package struct LintLines: Sendable {
     let file: String
     let findings: [LintFinding]
@@ -22,7 +22,7 @@ package struct LintLines: Sendable {
     }
 }
 
-// MARK: - What an app hands over
+// MARK: - Data for iOS
 
 /// The data that an Android app hands over by its rules.
 package struct PreviewAnswer: Answer, JSONObject {
@@ -36,7 +36,7 @@ package struct PreviewAnswer: Answer, JSONObject {
     /// Whether the rules hand data over, without mistakes.
     package var isSuccess: Bool { preview.isEligible && errors.findings.isEmpty }
 
-    /// Previews what the rules in `file`, which messages call `name`, hand over of `tree`.
+    /// Previews the data in `tree` that the rules in `file`, called `name` in messages, hand over.
     package init(
         of file: RulesFile,
         named name: String,
@@ -142,7 +142,7 @@ package struct ManifestAnswer: Answer, JSONObject {
 
 // MARK: - Backups
 
-/// What an Android backup holds.
+/// The contents of an Android backup.
 package struct BackupAnswer: Answer, JSONObject {
     private let backup: ArchiveName
     private let summary: BackupSummary
@@ -279,7 +279,7 @@ package struct LintAnswer: Answer, JSONObject {
 
     /// The findings as workflow commands of GitHub, which shows them beside the lines.
     ///
-    /// GitHub shows ten annotations of each kind, so notes that ask for no change are left out.
+    /// GitHub shows ten annotations of each kind, so notes that need no change are left out.
     package func annotations(titled title: String) -> String {
         let shown = findings.filter { finding in
             finding.severity != .note || showsNotes && finding.code != .ruleBytes
@@ -303,7 +303,7 @@ package struct LintAnswer: Answer, JSONObject {
         text.replacing("%", with: "%25").replacing("\r", with: "%0D").replacing("\n", with: "%0A")
     }
 
-    /// `text` as a property of a workflow command, in which two more characters have a meaning.
+    /// `text` as a property of a workflow command, in which two more characters are special.
     private static func property(_ text: String) -> String {
         data(text).replacing(":", with: "%3A").replacing(",", with: "%2C")
     }

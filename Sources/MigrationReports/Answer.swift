@@ -22,7 +22,7 @@ extension TextOutput {
 
 /// One line of a long answer: text, or an element of a JSON array.
 package protocol Row: Encodable {
-    /// The name of the JSON Schema of a row that is a document of its own.
+    /// The name of the JSON Schema of a row that is a separate document.
     static var schema: String { get }
 
     /// Appends the row for a person to `text`, without the end of the line.
@@ -46,7 +46,7 @@ package enum RowFormat: Sendable {
     /// One JSON document.
     case json
 
-    /// One JSON document a line.
+    /// One JSON document per line.
     case jsonLines
 }
 
@@ -105,7 +105,7 @@ private struct Described<Content: Encodable>: Encodable {
     }
 }
 
-/// A value that JSON shows as one object, whose members are declared in one place.
+/// A value that is one JSON object, whose members are declared once.
 package protocol JSONObject: Encodable {
     var members: JSONMembers { get }
 }
@@ -114,7 +114,7 @@ extension JSONObject {
     package func encode(to encoder: any Encoder) throws { try members.encode(to: encoder) }
 }
 
-/// The members of a JSON object by their names, of which those without a value are left out.
+/// The members of a JSON object by their names; those without a value are left out.
 ///
 /// An ``ExactName`` that isn't text is in Base64, and its member's name then ends with `Base64`.
 package struct JSONMembers: Encodable, ExpressibleByDictionaryLiteral {
@@ -126,7 +126,7 @@ package struct JSONMembers: Encodable, ExpressibleByDictionaryLiteral {
         init?(intValue: Int) { nil }
     }
 
-    /// A member without a value that is there nevertheless.
+    /// A member without a value that is included as `null`.
     private struct Null: Encodable {
         func encode(to encoder: any Encoder) throws {
             var container = encoder.singleValueContainer()
@@ -143,7 +143,7 @@ package struct JSONMembers: Encodable, ExpressibleByDictionaryLiteral {
 
     init(_ list: [(name: String, value: (any Encodable)?)]) { self.list = list }
 
-    /// The value of a member that is `null` if there is none.
+    /// The value of a member, or `null` without one.
     package static func orNull(_ value: (any Encodable)?) -> any Encodable { value ?? Null() }
 
     package static func + (left: JSONMembers, right: JSONMembers) -> JSONMembers {

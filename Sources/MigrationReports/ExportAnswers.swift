@@ -67,7 +67,7 @@ package struct ExportAnswer: Answer, JSONObject {
     }
 }
 
-/// The result of the command that took or gave the archive, as a part of an answer.
+/// The result of the command that consumed or produced the archive, as a part of an answer.
 struct CommandAnswer: Encodable, Sendable {
     private let exitCode: Int32?
     private let printed: [String]
@@ -100,7 +100,7 @@ package struct TransferAnswer: Encodable, Sendable {
     }
 
     /// Lines for a person about bytes that were not sent: `resumedBytes` of the pieces on the other
-    /// host were right.
+    /// host matched.
     func resumption(_ resumedBytes: UInt64) -> String {
         if isUnchanged { return "unchanged: the other host has this archive\n" }
         if offeredBytes == 0 { return "" }

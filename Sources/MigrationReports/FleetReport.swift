@@ -33,7 +33,7 @@ package struct FleetReport: Answer, JSONObject {
         )
     }
 
-    /// A number of runs a second in the unit that gives it a digit before the point.
+    /// The rate of runs in a unit that gives it a digit before the point.
     private static func rate(_ perSecond: Double) -> String {
         if perSecond >= 1 { return text(perSecond) + " a second" }
         if perSecond * 60 >= 1 { return text(perSecond * 60) + " a minute" }
@@ -64,7 +64,7 @@ package struct FleetReport: Answer, JSONObject {
         return Table(rows: facts).text + (failures + slowest).joined()
     }
 
-    /// A page that needs nothing else.
+    /// A self-contained page.
     package func html(title: String) -> String {
         let rows = facts.map { [ReportCell($0.name), ReportCell($0.value)] }
         let failures = summary.failures.map { failure in

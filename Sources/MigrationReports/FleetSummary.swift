@@ -45,7 +45,7 @@ package struct FleetSummary: Sendable {
 
     /// How many lines hold a result.
     private(set) var runs = 0
-    /// How many lines can't be understood, such as one that a full disk cut off.
+    /// How many lines can't be understood, for example because a full disk truncated them.
     private(set) var unreadable = 0
     /// The content that all runs moved.
     private(set) var bytes: UInt64 = 0
@@ -59,7 +59,7 @@ package struct FleetSummary: Sendable {
     private var last: Date?
     private var states: [Int: State] = [:]
 
-    /// No run takes longer than a century, and sums of such numbers stay finite.
+    /// The limit is more than a century, so that sums stay finite.
     private static let possibleSeconds = 0...4e9
 
     /// The most bytes of a line; a program that is killed while it writes one leaves less.
@@ -83,7 +83,7 @@ package struct FleetSummary: Sendable {
                 line.removeAll()
                 rest = rest[(end + 1)...]
             }
-            // A line that can't be understood needs no more than its start.
+            // For a line that can't be understood, its start is enough.
             line += rest.prefix(Self.lineLimit + 1 - line.count)
         }
         add(line)
@@ -115,7 +115,7 @@ package struct FleetSummary: Sendable {
             container: result.container,
             archive: result.archive
         )
-        // A hash is kept instead of the names: there may be millions.
+        // A hash is kept instead of the names, because there may be millions.
         states[job.hashValue] = Self.state(of: result)
     }
 
@@ -159,7 +159,7 @@ extension FleetSummary {
         states.values.count { if case .skipped = $0 { true } else { false } }
     }
 
-    /// How many jobs failed, however often.
+    /// How many jobs failed, each counted once.
     var failed: Int { jobs - moved - skipped }
 
     /// The failed jobs by their cause, the most frequent first.

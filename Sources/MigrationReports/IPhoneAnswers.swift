@@ -55,7 +55,7 @@ package struct IOSAppsAnswer: Answer, JSONObject {
     }
 }
 
-/// What was taken out of a backup of an iPhone.
+/// The result of a conversion of an iPhone backup.
 package struct IOSConvertAnswer: Answer, JSONObject {
     package var schema: String { "migrate/ios-convert/1" }
     private let report: ContainerReport

@@ -6,7 +6,7 @@ package import MigrationSystem
 
 /// The result of an import or an extraction.
 package struct ImportAnswer: Answer, JSONObject {
-    /// What was done with the archive.
+    /// The operation on the archive.
     package enum Action: String, Sendable {
         case extract, `import`
 
@@ -57,7 +57,7 @@ package struct ImportAnswer: Answer, JSONObject {
         OmissionLines(title: title, omissions: report.omissions, wording: wording).text
     }
 
-    /// What the import replaced, and where that is now.
+    /// The replaced data, and where it is now.
     private func replacement(title: String) -> String {
         guard let replaced = report.replaced else { return "" }
         let least = replaced.isPartial ? "at least " : ""
@@ -180,7 +180,7 @@ extension ReceiveAnswer.Import {
     }
 }
 
-/// What a recovery did, and how to go back to replaced data.
+/// The result of a recovery, and how to go back to replaced data.
 package struct RecoverAnswer: Answer, JSONObject {
     private let report: RecoveryReport
     private let container: BytePath

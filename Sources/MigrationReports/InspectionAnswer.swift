@@ -7,7 +7,7 @@ package struct ArchiveName: Hashable, Sendable {
     /// The word on the command line; empty for a command.
     package let path: BytePath
 
-    /// The command that takes or gives the archive.
+    /// The command that consumes or produces the archive.
     package let command: StreamCommand?
 
     package init(_ path: BytePath = "") {
@@ -23,7 +23,7 @@ package struct ArchiveName: Hashable, Sendable {
     /// Whether the name stands for standard input or output.
     package var isStandardStream: Bool { path == "-" }
 
-    /// Whether it names no regular file, so that no other file can lie beside it.
+    /// Whether it doesn't name a regular file, so that other files can't be beside it.
     package var isStream: Bool { isStandardStream || command != nil }
 
     /// The name as JSON holds it.
@@ -140,7 +140,7 @@ package struct InspectionAnswer: Answer, JSONObject {
 
 // MARK: - Verification
 
-/// The checks of an archive, and the properties of an archive that was read whole.
+/// The checks of an archive, and the properties of an archive that was read completely.
 package struct VerificationAnswer: Answer, JSONObject {
     private let inspection: InspectionAnswer
     private let checked: VerificationScope
@@ -148,7 +148,7 @@ package struct VerificationAnswer: Answer, JSONObject {
 
     /// - Parameters:
     ///   - inspection: The properties of the archive.
-    ///   - checked: What was checked.
+    ///   - checked: The checks that were made.
     ///   - signature: The result of checking the required signature.
     package init(
         _ inspection: InspectionAnswer,
@@ -177,7 +177,7 @@ package struct VerificationAnswer: Answer, JSONObject {
     }
 
     package var members: JSONMembers {
-        // Nothing proves another program's archive complete.
+        // Another program's archive can't be proved complete.
         let sound: Bool? = inspection.inspection.fingerprint == nil ? nil : true
         return inspection.members + [
             "checked": checked, "signature": signature, "sound": JSONMembers.orNull(sound),
@@ -185,7 +185,7 @@ package struct VerificationAnswer: Answer, JSONObject {
     }
 }
 
-/// The loss in an archive that is not sound; the error says why.
+/// The losses in a damaged archive; the error gives the reason.
 package struct UnsoundAnswer: Answer, JSONObject {
     private let archive: ArchiveName
     private let checked: VerificationScope

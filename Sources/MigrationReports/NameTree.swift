@@ -1,6 +1,6 @@
 internal import MigrationArchive
 
-/// The names of a tree of files in little memory; trees keep their facts by the numbers of its nodes.
+/// The names of a tree of files in little memory; trees store their facts by node number.
 struct NameTree {
     private struct Node {
         let parent: Int32
@@ -20,7 +20,7 @@ struct NameTree {
 
     private var nodes = [Node(parent: -1, nameStart: 0, nameCount: 0, older: -1)]
     private var names: [UInt8] = []
-    /// The directories by their parent and name: whole paths would take memory by the square of the
+    /// The directories by their parent and name: whole paths would take memory quadratic in the
     /// depth.
     private var directories: [Place: Int32] = [:]
 
@@ -81,7 +81,7 @@ struct NameTree {
                 node = known
             } else {
                 guard count < limit else { break }
-                // A slice would keep the whole path.
+                // A slice would keep the whole path in memory.
                 let place = Place(parent: node, name: [UInt8](name)[...])
                 node = make(name, in: node)
                 directories[place] = node

@@ -3,8 +3,8 @@ internal import MigrationCore
 
 /// The tree of an archive's entries as `ncdu -f` reads it.
 ///
-/// Entries come in any order, and ncdu wants a tree, so all names are kept, as ncdu itself keeps them: a
-/// million files take 117 MB.
+/// Entries come in any order, and ncdu needs a tree, so all names are kept in memory, as in ncdu
+/// itself: a million files take 117 MB.
 package struct NcduTree {
     private struct Facts {
         var bytes: UInt64 = 0
@@ -114,7 +114,7 @@ extension NcduTree {
         return Array(#"{"name":""#.utf8) + Self.escaping(name) + Array("\",\(fields)}".utf8)
     }
 
-    /// The name in a JSON string; ncdu takes bytes that are not valid UTF-8 as they are.
+    /// The name in a JSON string; ncdu accepts bytes that are not valid UTF-8.
     private static func escaping(_ name: [UInt8]) -> [UInt8] {
         var result: [UInt8] = []
         for byte in name {

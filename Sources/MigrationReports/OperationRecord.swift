@@ -13,12 +13,12 @@ package final class OperationRecord: Sendable {
     private let wording: Wording
     private let message: @Sendable (any Error) -> String
 
-    /// Begins a record in files that were made already.
+    /// Begins a record in files that already exist.
     ///
     /// - Parameters:
     ///   - page: The page; `nil` for none.
     ///   - sessionLog: The log of an extension's session; `nil` for none.
-    ///   - wording: How the program words what helps.
+    ///   - wording: How the program words remedies.
     ///   - message: The message about an error.
     package init(
         page: PageFile?,
@@ -56,7 +56,8 @@ package final class OperationRecord: Sendable {
         try file.write(try shown.html())
     }
 
-    /// Performs `operation`, and writes the log of its session if it fails; `warn` says if that fails, too.
+    /// Performs `operation`, and writes the log of its session if it fails; calls `warn` if that
+    /// fails too.
     package func watching<Result>(
         warning warn: (any Error) -> Void,
         _ operation: () async throws -> Result

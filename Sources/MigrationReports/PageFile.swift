@@ -3,15 +3,15 @@ package import MigrationSystem
 
 /// A page or a log that a command writes besides its answer.
 ///
-/// A regular file appears under its name when it is whole. Pipes and devices are written to, never
-/// replaced.
+/// A regular file appears under its name when it is complete. Pipes and devices are written to,
+/// never replaced.
 package struct PageFile: Sendable {
     private let path: BytePath
     private let place: BytePath
     private let stream: OpenFile?
     private let replacesExisting: Bool
 
-    /// Names the file at `path`, which `flag` gives, before the work begins.
+    /// Names the file at `path`, the value of `flag`, before the work begins.
     ///
     /// - Throws: ``MigrationError`` of codes `outputExists` and `outputFailed` if it can't be written.
     package init(

@@ -13,7 +13,7 @@ package struct PreflightText {
     ///   - report: The result of the preflight.
     ///   - isOfExport: Whether the extension is about to export.
     ///   - isVerbose: Whether the gaps of the confinement are listed.
-    ///   - advice: How the program words what helps.
+    ///   - advice: How the program words remedies.
     package init(
         report: PreflightReport,
         isOfExport: Bool,
@@ -92,7 +92,7 @@ extension PreflightText {
         }
     }
 
-    /// What isn't confined, with the advice that helps.
+    /// The gaps of the confinement, with advice.
     static func gaps(_ report: ConfinementReport, _ advice: Advice) -> [String] {
         report.gaps.map { gap in
             let isOfMemory = gap == ConfinementReport.memoryGap

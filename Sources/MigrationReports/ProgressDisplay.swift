@@ -34,7 +34,7 @@ package enum ProgressMode: String, CaseIterable, Sendable {
 
 /// Shows the progress of an operation on standard error while it runs.
 ///
-/// A thread of its own reads the operation's `Progress`, so neither can delay the other.
+/// A separate thread reads the operation's `Progress`, so neither can delay the other.
 package final class ProgressDisplay: Sendable {
     private enum Phase {
         case drawing, ending, ended
@@ -152,7 +152,7 @@ struct ProgressLine: Hashable, Sendable {
     /// The number of bytes done.
     let completed: UInt64
 
-    /// The number of bytes in all, if it is known.
+    /// The total number of bytes, if it is known.
     let total: UInt64?
 
     let bytesPerSecond: Double

@@ -7,7 +7,7 @@ package import MigrationSystem
 /// A self-contained HTML page about an archive, which works from a file and without a network.
 package struct ReportPage {
     private let title: String
-    /// What the archive is, and where it comes from.
+    /// Facts about the archive and its origin.
     private let facts: [(name: String, value: String)]
     /// The files that are moved, and those that are not; `nil` if the page shows only a session.
     private let tree: ReportTree?
@@ -38,7 +38,7 @@ package struct ReportPage {
         return Self.document(title: title, body: body, data: try data(root))
     }
 
-    /// A page that needs no other file, and may load none; it has a script if it has `data`.
+    /// A self-contained page that can't load other files; it has a script if it has `data`.
     static func document(title: String, body: String, data: String? = nil) -> String {
         // Without the ends of their last lines, so that the hashes are those of the elements.
         let style = String(decoding: PackageResources.style_css.dropLast(), as: UTF8.self)
@@ -99,7 +99,7 @@ package struct ReportPage {
         let tree: ReportNode?
     }
 
-    /// The data for the script, as JSON in an element that no name can end or comment out.
+    /// The data for the script, as JSON in an element that names can't end or comment out.
     private func data(_ root: ReportNode?) throws -> String {
         let json = JSONEncoder()
         json.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]

@@ -2,28 +2,28 @@ package import MigrationArchive
 package import MigrationCore
 internal import MigrationSystem
 
-/// The largest parts of a tree of files, however many files there are.
+/// The largest parts of a tree of any number of files.
 ///
-/// Entries come in any order. Memory stays bounded: of the files only the largest are kept by name,
-/// and directories beyond a limit, or deeper than one, count for the directory that holds them.
+/// Entries come in any order. Memory is bounded: only the largest files are kept by name, and
+/// directories beyond a limit of number or depth count for their parent.
 package struct ReportTree {
-    /// The most nodes that a page shows.
+    /// The maximum number of nodes on a page.
     static let nodeLimit = 5000
 
     private static let directoryLimit = 40_000
-    /// The deepest level that a page shows; writing it takes time by the square of the depth.
+    /// The deepest level that a page shows; writing it takes time quadratic in the depth.
     private static let depthLimit = 64
     private static let typeLimit = 500
     private static let differenceLimit = 2000
 
-    /// A directory's facts; its files are those below it.
+    /// A directory's facts; its files are all those below it.
     private struct Directory {
         var bytes: UInt64 = 0
         var files: UInt64 = 0
         var differences = 0
         /// How many of the files are not moved.
         var omitted: UInt64 = 0
-        /// Why no migration moves it, if none does.
+        /// Why migrations don't move it, if they don't.
         var state: ReportState?
     }
 
@@ -166,7 +166,7 @@ extension ReportTree {
             .map { ($0.path, $0.bytes) }
     }
 
-    /// Amounts of what is moved by type, the largest first.
+    /// Amounts of moved data by type, the largest first.
     var amountsByType: [(type: String, amount: ReportAmount)] {
         types.sorted { ($0.value.bytes, $1.key) > ($1.value.bytes, $0.key) }
             .map { ($0.key, $0.value) }
@@ -176,7 +176,8 @@ extension ReportTree {
 // MARK: - The nodes of a page
 
 extension ReportTree {
-    /// The largest directories and files as one tree; each directory counts what it doesn't show.
+    /// The largest directories and files as one tree; each directory counts the files that aren't
+    /// shown.
     func nodes() -> ReportNode {
         let shown = shownDirectories()
         let room = Self.nodeLimit - shown.count
@@ -298,7 +299,7 @@ struct ReportNode: JSONObject {
     }
 }
 
-/// The families of files that a page colors alike.
+/// The types of files that a page shows in one color.
 enum ReportType: String, Encodable, CaseIterable {
     case directory
     case folded

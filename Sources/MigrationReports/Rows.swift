@@ -45,7 +45,7 @@ package struct EntryRow: Row, JSONObject {
         ]
         for (bit, place, letter) in special where entry.permissions & bit != 0 {
             let isExecutable = text[start + place] == UInt8(ascii: "x")
-            // ASCII capitals come 32 before their small letters.
+            // ASCII capitals are 32 less than their small letters.
             text[start + place] = isExecutable ? letter : letter - 32
         }
     }
@@ -86,7 +86,7 @@ package struct EntryRow: Row, JSONObject {
     }
 
     package var members: JSONMembers {
-        // The root has no name; "." stands for it in a command too.
+        // The root has no name; commands also accept "." for it.
         let path = entry.path.bytes.isEmpty ? [UInt8(ascii: ".")] : entry.path.bytes
         let octal = String(entry.permissions, radix: 8)
         let names = entry.extendedAttributes.map { ExactName($0.name) }

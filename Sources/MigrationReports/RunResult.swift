@@ -14,7 +14,7 @@ package final class RunOutcome: Sendable {
     }
 
     private let state = Monitor(Facts())
-    /// When the run began, by the calendar and by a clock that can't be set.
+    /// When the run began, by the calendar and by a monotonic clock.
     fileprivate let date = Date()
     private let instant = ContinuousClock.now
 
@@ -94,7 +94,7 @@ package struct ResultFile: Sendable {
     private let flag: String
     private let file: OpenFile
 
-    /// Opens the file at `path`, which `flag` gives, and makes it if it is missing.
+    /// Opens the file at `path`, the value of `flag`, and makes it if it is missing.
     package init(at path: BytePath, named flag: String) throws(MigrationError) {
         (self.path, self.flag) = (path, flag)
         do throws(SystemError) {
@@ -107,8 +107,8 @@ package struct ResultFile: Sendable {
 
     /// Appends one line, in one piece.
     ///
-    /// A run that was killed while it wrote may have left a part of a line, which this line must
-    /// not continue. An empty line does no harm, because readers skip it.
+    /// A run that was killed while it wrote may have left part of a line, which this line must not
+    /// continue. An empty line is harmless, because readers skip it.
     package func append(_ result: RunResult) throws {
         let start = endsInsideLine ? "\n" : ""
         let line = [UInt8]((start + (try JSONText.lineOfDocument(result)) + "\n").utf8)

@@ -4,7 +4,7 @@ internal import MigrationCore
 package import MigrationHosting
 internal import MigrationSystem
 
-/// What an app's extension did and when, as the log of its session has it.
+/// The actions of an app's extension with their times, as in the log of its session.
 package struct SessionLog: Answer, Decodable {
     package let timeline: SessionTimeline
 

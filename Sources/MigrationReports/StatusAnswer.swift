@@ -2,7 +2,8 @@ package import Foundation
 package import MigrationCore
 internal import MigrationSystem
 
-/// How the import ended that made a container's data, or else the last attempt, and what came after.
+/// The outcome of the import that made a container's data, or else of the last attempt, and later
+/// events.
 package struct StatusAnswer: Answer, JSONObject {
     /// How an import ended, if there was one.
     package enum Status: String, Encodable, Sendable {
@@ -51,7 +52,8 @@ package struct StatusAnswer: Answer, JSONObject {
         }
     }
 
-    /// Whether the app knows of the import; it may run without anyone who would warn that it doesn't.
+    /// Whether the app knows of the import; outside `migrate run`, no other command warns if it
+    /// doesn't.
     private var askedFor: String? {
         guard record != nil else { return nil }
         return readDate.map { "\($0.localSeconds), and not cleared since" } ?? "not by the app yet"
@@ -69,7 +71,7 @@ package struct StatusAnswer: Answer, JSONObject {
         }
     }
 
-    /// All members are there; unknown values are `null`.
+    /// All members are included; unknown values are `null`.
     package var members: JSONMembers {
         Self.members(of: record) + [
             "activityTitle": JSONMembers.orNull(record?.activity?.title),

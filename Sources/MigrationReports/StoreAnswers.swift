@@ -2,7 +2,7 @@ internal import MigrationCore
 internal import MigrationSystem
 package import StoreMigration
 
-/// What a store is made of, and what can open it.
+/// Facts about a store, and what can open it.
 package struct StoreCheckAnswer: Answer, JSONObject {
     package let schema = "migrate/store-check/1"
     private let facts: StoreFacts
@@ -10,7 +10,7 @@ package struct StoreCheckAnswer: Answer, JSONObject {
     private let migration: SchemaAnswer?
 
     /// - Parameters:
-    ///   - facts: What the store is.
+    ///   - facts: The facts about the store.
     ///   - model: How a Core Data model relates to it, if one was given.
     ///   - inference: How a schema relates to it, if one was given.
     ///   - advice: How the program words what helps.
@@ -25,7 +25,7 @@ package struct StoreCheckAnswer: Answer, JSONObject {
         migration = inference.map { SchemaAnswer(inference: $0, advice: advice) }
     }
 
-    /// Whether the store is sound, the model can open it, and steps lead to the schema.
+    /// Whether the store is intact, the model can open it, and steps lead to the schema.
     package var isReady: Bool {
         let canMigrate = facts.damage == nil && !facts.isInterrupted && facts.nameCount == 1
         let leadsThere = [nil, .current, .inferred].contains(migration?.inference.verdict)
@@ -118,7 +118,7 @@ struct SchemaAnswer: JSONObject, Sendable {
     let inference: SchemaInference
     let advice: Advice
 
-    /// The reasons why no steps lead to the schema, each with what helps.
+    /// The reasons why no steps lead to the schema, each with its remedy.
     var reasons: [String] {
         inference.reasons.map { reason in
             reason.message + (reason.remedy.flatMap(advice).map { "; " + $0 } ?? "")
@@ -154,7 +154,7 @@ struct SchemaAnswer: JSONObject, Sendable {
         }
     }
 
-    /// The way that the steps take, and the room that they need.
+    /// Whether the steps work in place or on a copy, and the space that they need.
     var wayInWords: String {
         guard let bytesNeeded else { return "in the store itself" }
         return "on a copy, which needs \(ByteCount(UInt64(clamping: bytesNeeded)))"

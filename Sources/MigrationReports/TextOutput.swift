@@ -138,10 +138,10 @@ package enum OutputError: Error, Hashable, Sendable {
     /// The stream was closed when the process started.
     case closed
 
-    /// The reader has gone.
+    /// The reader closed the pipe.
     case brokenPipe
 
-    /// A signal came while the reader was not reading.
+    /// A signal arrived while the reader was not reading.
     case interrupted
 
     /// The system call failed.

@@ -25,13 +25,13 @@ package struct Timestamp: Hashable, Sendable {
         return Self.day(clock) + " " + hours(clock)
     }
 
-    /// UTC to the second, as ISO 8601 writes it.
+    /// UTC to the second, in ISO 8601.
     package var universalSeconds: String {
         guard let clock = CalendarTime(universal: time) else { return "@\(time.seconds)" }
         return Self.day(clock) + "T" + hours(clock) + "Z"
     }
 
-    /// UTC to the nanosecond, as ISO 8601 writes it.
+    /// UTC to the nanosecond, in ISO 8601.
     package var universalNanoseconds: String { time.universal }
 
     /// The date, such as `2026-11-21`.
@@ -64,7 +64,7 @@ extension Timestamp: Encodable {
 ///
 /// Files are often changed soon after each other, so the clock remembers the last quarter of an hour.
 package final class LocalClock: Sendable {
-    /// A quarter of an hour in which the local time runs evenly through one day.
+    /// A quarter of an hour in which the local time advances evenly within one day.
     fileprivate struct Quarter {
         /// The seconds since 1970.
         let start: Int64
@@ -79,7 +79,7 @@ package final class LocalClock: Sendable {
     private let parts: @Sendable (FileTime) -> CalendarTime?
     private let quarter = Monitor<Quarter?>(nil)
 
-    /// Makes a clock that shows the local time as `parts` tells it.
+    /// Makes a clock that shows the local time from `parts`.
     package init(
         parts: @escaping @Sendable (FileTime) -> CalendarTime? = { CalendarTime(local: $0) }
     ) {

@@ -70,7 +70,7 @@ extension Span<UInt8> {
         }
     }
 
-    /// How many bytes both begin with.
+    /// The length of the common prefix.
     @inlinable
     package func commonPrefix(with other: Span<UInt8>) -> Int {
         let limit = Swift.min(count, other.count)

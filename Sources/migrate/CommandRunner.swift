@@ -18,7 +18,7 @@ struct CommandRunner: Sendable {
         self.context = context
         self.arguments = arguments
         let flags = ["--json", "--json-lines"].map { [UInt8]($0.utf8) }
-        // If the words can't be understood, they still say in which form to answer.
+        // Even words that can't be understood determine the form of the answer.
         answersInJSON = arguments.prefix { $0 != [UInt8]("--".utf8) }.contains(
             where: flags.contains
         )
@@ -77,7 +77,7 @@ struct CommandRunner: Sendable {
         }
     }
 
-    /// The error of an answer that nobody could read.
+    /// The error of an answer that couldn't be written.
     private var closedOutput: OutputError? {
         console.closedStreams.contains(.output) ? .closed : nil
     }
@@ -102,7 +102,7 @@ extension CommandRunner {
             return report(error.adding(command.map { type(of: $0).description }))
         }
         if let number = context.signals?.received, isInterruption(error) || isEnd(error) {
-            // An extension that ignored the cancellation deserves a line of its own.
+            // An extension that ignored the cancellation gets a separate line.
             if isIgnoredCancellation(error) { log(error, from: command) }
             let code = ExitCode.signal(number)
             log(ErrorAnswer(code: code, name: "interrupted", message: "interrupted"), as: "")
@@ -151,7 +151,7 @@ extension CommandRunner {
         (error as? MigrationError)?.code == .cancellationIgnored
     }
 
-    /// Whether the other end of a pipe has gone, as when Ctrl-C interrupts both programs.
+    /// Whether the other end of a pipe is closed, as when Ctrl-C interrupts both programs.
     private func isEnd(_ error: any Error) -> Bool {
         if let error = error as? ArchiveError, [.truncated, .notAnArchive].contains(error.code) {
             return true

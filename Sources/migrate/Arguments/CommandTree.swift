@@ -11,7 +11,7 @@ struct CommandTree: Sendable {
     /// The commands by their purpose, in the order of the help page.
     let sections: [CommandSection]
 
-    /// The words that stand before the names of several commands.
+    /// The words that precede the names of several commands.
     let groups: [CommandGroup]
 
     /// The command lines of the help page.
@@ -52,10 +52,10 @@ struct CommandSection: Sendable {
     let commands: [CommandDescription]
 }
 
-/// Command lines that a help page shows, each behind a sentence that says what it does.
+/// Command lines that a help page shows, each after a sentence that says what it does.
 typealias Examples = KeyValuePairs<String, String>
 
-/// A word that stands before the names of several commands, such as `android`.
+/// A word that precedes the names of several commands, such as `android`.
 struct CommandGroup: Sendable {
     let name: String
     let abstract: String
@@ -128,7 +128,7 @@ struct FlagDescription: Sendable {
     /// The heading under which help pages show it.
     var topic: FlagTopic?
 
-    /// Whether the flag exists only to say why the command can't do what it asks for.
+    /// Whether the flag exists only to explain why the command doesn't support it.
     var isRefused = false
 
     /// The name of the flag that this one needs.

@@ -90,7 +90,7 @@ extension Flag {
         }
     }
 
-    /// Declares a flag with an effect of its own for each value.
+    /// Declares a flag with its own effect for each value.
     init<Value>(
         _ name: String,
         short: Character? = nil,
@@ -163,7 +163,7 @@ extension Flag {
         }
     }
 
-    /// The same flag of a command that can't do what it asks for; no help page shows it.
+    /// The same flag, for a command that doesn't support it; help pages don't show it.
     func refused<Outer>(because reason: String) -> Flag<Outer> {
         var description = description
         description.isRefused = true
@@ -172,7 +172,7 @@ extension Flag {
         }
     }
 
-    /// The words of a command line that give the flag, which programs pass on.
+    /// The words of a command line that set the flag, for other programs.
     func words(_ value: [UInt8]? = nil) -> [[UInt8]] {
         [[UInt8]("--\(description.name)".utf8)] + (value.map { [$0] } ?? [])
     }
@@ -235,7 +235,7 @@ struct Argument<Owner>: Sendable {
         }
     }
 
-    /// Declares words with an effect of their own for each.
+    /// Declares words with their own effect for each.
     init<Value>(
         _ name: String,
         count: ArgumentDescription.Count,
@@ -284,7 +284,7 @@ extension FlagGroup {
         flags.map { $0.included(at: path) }
     }
 
-    /// The flags of this group, for a command that can't do what they ask for.
+    /// The flags of this group, for a command that doesn't support them.
     static func refused<Outer>(because reason: String) -> [Flag<Outer>] {
         flags.map { $0.refused(because: reason) }
     }
@@ -301,7 +301,7 @@ protocol ParsableCommand: FlagGroup {
     /// The words that the command accepts besides flags.
     static var arguments: [Argument<Self>] { get }
 
-    /// The command lines that the help page shows, the plainest first.
+    /// The command lines that the help page shows, the simplest first.
     static var examples: Examples { get }
 
     /// Checks the rules that concern several values, and completes values from others.

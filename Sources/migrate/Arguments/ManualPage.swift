@@ -1,7 +1,7 @@
 /// A manual page: of the program, of one command or of a file format, in mdoc, which `man` shows.
 ///
-/// The language is described in mdoc(7). Each sentence starts on a line of its own, as mandoc's
-/// checks ask.
+/// The language is described in mdoc(7). Each sentence starts on a new line, as mandoc's checks
+/// require.
 struct ManualPage: Sendable {
     /// A chapter that the caller adds, such as the exit codes: terms, each with its explanation.
     struct Chapter: Sendable {
@@ -10,7 +10,7 @@ struct ManualPage: Sendable {
         let rows: [(term: String, explanation: String)]
     }
 
-    /// The program's name and version, and the day of its release, as every page names them.
+    /// The program's name, version and release date, for every page.
     struct Edition: Sendable {
         let version: String
 
@@ -152,7 +152,7 @@ extension ManualPage {
         return [".Sh EXAMPLES"] + parts.joined(separator: [".Pp"])
     }
 
-    /// A command line whose characters can be copied out of the shown page.
+    /// A command line whose characters can be copied from the displayed page.
     private static func literal(_ text: String) -> String {
         [("\\", "\\e"), ("-", "\\-"), ("'", "\\(aq"), ("~", "\\(ti"), ("^", "\\(ha")]
             .reduce(text) { $0.replacing($1.0, with: $1.1) }

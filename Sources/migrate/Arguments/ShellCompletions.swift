@@ -239,7 +239,7 @@ private struct ZshCompletions: Sendable {
         }
     }
 
-    /// `text` without the characters that have a meaning in a specification.
+    /// `text` without the characters that are special in a specification.
     private func escaping(_ text: String) -> String {
         text.reduce("") { "[]:\\".contains($1) ? $0 + "\\\($1)" : $0 + String($1) }
     }

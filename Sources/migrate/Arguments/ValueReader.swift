@@ -1,6 +1,6 @@
 internal import MigrationSystem
 
-/// Turns the bytes of the command line into a value, and tells shells what to offer for it.
+/// Turns the bytes of the command line into a value, and defines its shell completion.
 struct ValueReader<Value>: Sendable {
     let completion: ValueCompletion
     let read: @Sendable ([UInt8]) throws(ValueError) -> Value
@@ -22,7 +22,7 @@ struct ValueReader<Value>: Sendable {
         }
     }
 
-    /// A reader that makes another value by `transform`, or refuses the word with `problem`.
+    /// A reader that makes another value with `transform`, or refuses the word with `problem`.
     func compactMap<New>(
         or problem: String,
         _ transform: @escaping @Sendable (Value) -> New?

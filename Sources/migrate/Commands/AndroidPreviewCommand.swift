@@ -3,7 +3,7 @@ internal import MigrationCore
 internal import MigrationReports
 internal import MigrationSystem
 
-/// `migrate android preview`: shows the data that an Android app hands over by its rules.
+/// `migrate android preview`: shows the data that an Android app hands over according to its rules.
 struct AndroidPreviewCommand: Command {
     private var rules: BytePath = ""
     private var section = RuleSection.crossPlatform

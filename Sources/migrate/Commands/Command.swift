@@ -5,10 +5,10 @@ internal import StoreMigration
 
 /// A subcommand: its flags, its work and its answer.
 protocol Command: CommandOfOptions {
-    /// The file or directory that the command works on, as messages name it.
+    /// The file or directory that the command works on, for messages.
     var subject: String { get }
 
-    /// The file or directory that the command writes, as messages name it.
+    /// The file or directory that the command writes, for messages.
     var outputSubject: String { get }
 
     /// The file or directory that an error of this command is about.
@@ -17,7 +17,7 @@ protocol Command: CommandOfOptions {
     /// The exit code of this command for an error that ends it.
     func exitCode(for error: any Error) -> ExitCode
 
-    /// Whether the command does nothing but print an answer.
+    /// Whether the command only prints an answer.
     var onlyAnswers: Bool { get }
 
     /// Does the work and prints the answer.
@@ -74,7 +74,7 @@ extension Command {
 }
 
 extension Error {
-    /// Whether writing the output failed, whatever the archive holds.
+    /// Whether writing the output failed, which isn't the archive's fault.
     var isOfOutput: Bool {
         guard let error = self as? ArchiveError else { return false }
         return error.code == .outOfSpace || error.code == .outputFailed

@@ -1,6 +1,6 @@
 internal import MigrationReports
 
-/// `migrate completions`: prints a script that teaches a shell the commands and flags.
+/// `migrate completions`: prints a shell's completion script for the commands and flags.
 struct CompletionsCommand: Command {
     private var shell = Shell.bash
     var common = CommonOptions()

@@ -102,7 +102,7 @@ struct DiffCommand: Command {
 
     /// An archive or a directory by the name on the command line.
     private func side(_ name: ArchiveName) -> DiffHead.Side {
-        // Anything else is read as an archive, and that error says what is wrong.
+        // Anything else is read as an archive, and that error describes the problem.
         let isDirectory =
             !name.isStream
             && (try? FileDescriptor.openFollowingLinks(name.path, .directory)) != nil

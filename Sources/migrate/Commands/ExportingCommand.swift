@@ -27,7 +27,7 @@ extension ExportingCommand {
         return try await content.export(source, options, for: purpose, record, common, on: console)
     }
 
-    /// Answers for an export that is done.
+    /// Writes the answer of a finished export.
     func conclude(
         _ answer: ExportAnswer,
         isSkipped: Bool = false,

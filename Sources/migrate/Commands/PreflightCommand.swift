@@ -96,7 +96,7 @@ struct PreflightCommand: Command {
         return code(for: report.findings)
     }
 
-    /// An app group that would be lost stops a preflight as it stops an export.
+    /// An app group that would be lost stops a preflight like an export.
     private func code(for findings: [ExtensionFinding]) -> ExitCode {
         if findings.isEmpty { return .success }
         let isOfGroups = findings.contains {

@@ -3,7 +3,7 @@ internal import MigrationCore
 internal import MigrationReports
 internal import MigrationSystem
 
-/// `migrate receive`: takes the archive that `migrate send` on another host exports.
+/// `migrate receive`: receives the archive that `migrate send` on another host exports.
 struct ReceiveCommand: Command {
     private var path: BytePath = ""
     private var protocolVersion = RemoteArchive.protocolVersion

@@ -51,7 +51,7 @@ struct RunCommand: Command {
         }
     }
 
-    /// Runs the app, and warns if it leaves `record`, which was there when it began.
+    /// Runs the app, and warns if it doesn't clear `record`, which existed before.
     private func run(
         in container: MigrationDataContainer,
         watching record: ImportRecord,
@@ -91,7 +91,7 @@ struct RunCommand: Command {
             left.withoutActivity == record.withoutActivity
         else { return nil }
         let date = Timestamp(record.date).localSeconds
-        // A note of the date that can't be read counts as none.
+        // A note of the date that can't be read counts as missing.
         guard let read = try? container.importRecordReadDate() else {
             return "migrate: note: the import status of \(date) is still set; "
                 + "the app did not ask for it (MigrationStatus.importStatus)"

@@ -59,7 +59,7 @@ struct VerifyCommand: Command {
             // A path that can't be opened again was a stream, or fails here with the same error.
             let lost = archive.isStream ? nil : try? await source.losses()
             let answer = UnsoundAnswer(archive, checked: scope, lost: lost, .ofFlags)
-            // What is lost is part of the error, and is printed by --quiet too.
+            // The losses are part of the error, and are printed even with --quiet.
             try console.output.write(answer, inJSON: common.answersInJSON)
             throw error
         }

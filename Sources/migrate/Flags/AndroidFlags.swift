@@ -45,7 +45,7 @@ struct BackupFlags: FlagGroup {
         sizeFlags
     }
 
-    /// The backup that is called `name`, with its password read.
+    /// The backup called `name`, after reading its password.
     func place(of name: ArchiveName, on console: Console) throws -> BackupPlace {
         // This throws if standard input can't be read.
         _ = try name.source(on: console)

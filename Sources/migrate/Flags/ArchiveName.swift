@@ -46,7 +46,7 @@ extension ValueReader where Value == ArchiveName {
     /// The path of an archive, or `-`.
     static var archive: Self { ValueReader<BytePath>.path.map { ArchiveName($0) } }
 
-    /// A shell command that takes or gives an archive.
+    /// A shell command that consumes or produces an archive.
     static var command: Self {
         ValueReader<[UInt8]>.bytes.map { (text) throws(ValueError) in
             guard !text.isEmpty else { throw .empty }

@@ -2,7 +2,7 @@ internal import MigrationCore
 internal import MigrationReports
 internal import MigrationSystem
 
-/// The flags that several commands declare alike, each with the property that it sets.
+/// The flags that several commands declare in the same way, each with the property that it sets.
 extension Flag {
     static func container(
         help: String = "The container: a directory or an .xcappdata bundle.",

@@ -16,7 +16,7 @@ extension CommandOfOptions {
     }
 }
 
-/// How a command runs and answers, as the flags say that several commands share.
+/// How a command runs and answers, according to flags that several commands share.
 struct CommonOptions: Sendable {
     /// The flags that were given.
     var given = GivenFlags()
@@ -51,9 +51,9 @@ struct CommonOptions: Sendable {
         if !isQuiet { try console.output.write(answer, inJSON: answersInJSON) }
     }
 
-    /// Writes the answer about work that is done, unless the command is quiet.
+    /// Writes the answer about finished work, unless the command is quiet.
     ///
-    /// If the answer can't be written, the command warns of that, and its exit code is that of the work.
+    /// If the answer can't be written, the command warns, and its exit code is that of the work.
     func conclude(
         with answer: some Answer,
         on console: Console,

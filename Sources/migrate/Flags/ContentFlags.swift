@@ -3,7 +3,8 @@ internal import MigrationCore
 internal import MigrationReports
 internal import MigrationSystem
 
-/// The flags that say which of a container's data an archive holds, and how it describes the data.
+/// The flags that choose which of a container's data an archive holds, and how it describes the
+/// data.
 struct ContentFlags: FlagGroup {
     private(set) var appExtension = ExtensionFlags()
     private(set) var bundleIdentifier: String?
@@ -64,7 +65,7 @@ struct ContentFlags: FlagGroup {
             .needing(ExtensionFlags.executable)
     }
 
-    /// Checks that the flags go together.
+    /// Checks that the flags are compatible.
     mutating func check() throws(UsageError) {
         exportOptions.extraMetadata = metadata.extraMetadata
         try appExtension.check()
@@ -75,7 +76,7 @@ struct ContentFlags: FlagGroup {
         try MigrationDataContainer(atPath: path, naming: bundleIdentifier)
     }
 
-    /// The options that the flags ask for; reads the files that they name.
+    /// The options from the flags; reads the files that they name.
     func options() throws -> ExportOptions {
         var options = exportOptions
         options.exclusions = try exclusions.patterns()
@@ -85,7 +86,7 @@ struct ContentFlags: FlagGroup {
         return options
     }
 
-    /// Exports `source`, or does without an archive what `purpose` says.
+    /// Exports `source`, or does what `purpose` says without an archive.
     func export(
         _ source: MigrationDataContainer,
         _ options: ExportOptions,

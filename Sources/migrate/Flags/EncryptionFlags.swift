@@ -69,7 +69,7 @@ struct DecryptionFlags: FlagGroup {
                 throw MigrationError(.invalidOption, message, path: path)
             }
         }
-        // The passphrase is that of the identity file, if this one needs it.
+        // The passphrase is for the identity file, if that needs one.
         if !hasEncryptedIdentity, var bytes = try passphrase.read(isNew: false) {
             try decryption.usePassphrase(wiping: &bytes)
         }
@@ -108,7 +108,7 @@ struct EncryptionFlags: FlagGroup {
     /// Whether the archive is to be encrypted.
     var isGiven: Bool { hasRecipients || passphrase.isGiven }
 
-    /// Checks that the flags go together, and that the keys on the command line are valid.
+    /// Checks that the flags are compatible, and that the keys on the command line are valid.
     func check() throws(UsageError) {
         if hasRecipients, passphrase.isGiven {
             throw UsageError(

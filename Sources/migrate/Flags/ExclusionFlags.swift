@@ -21,7 +21,7 @@ struct ExclusionFlags: FlagGroup {
             )
     }
 
-    /// All patterns, those in files too.
+    /// All patterns, including those in files.
     func patterns() throws -> [PathPattern] {
         try given
             + files.flatMap {

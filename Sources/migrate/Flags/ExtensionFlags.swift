@@ -19,7 +19,7 @@ struct ExtensionFlags: FlagGroup {
         "extension",
         value: "path",
         as: .textPath,
-        // The first of the flags, so that no other term is set yet.
+        // The first of the flags, before any other term is set.
         effect: { (terms, path) throws(ValueError) in
             let path = try absolute(path)
             terms.executable = path
@@ -141,7 +141,7 @@ struct ExtensionFlags: FlagGroup {
         throw UsageError("the app group \(quoted) is given by '--group' and by '--no-group'")
     }
 
-    /// `path` from the root: a URL of a relative path would lose `..` after a link.
+    /// The absolute form of `path`: a URL of a relative path would lose `..` after a link.
     private static func absolute(_ path: String) throws(ValueError) -> String {
         guard !path.hasPrefix("/") else { return path }
         let start = path.hasPrefix("./") ? path.dropFirst(2).drop { $0 == "/" } : path[...]
@@ -255,7 +255,7 @@ enum DestinationOptions {
         let contents: [UInt8]?
         do throws(SystemError) {
             let descriptor = try FileDescriptor.openFollowingLinks(path, .reading)
-            // A pipe might never end, and no signal would end the wait.
+            // A pipe might never end, and signals wouldn't end the wait.
             isRegular = try descriptor.status().kind == .regular
             contents = isRegular ? try descriptor.readAll(limit: sizeLimit) : nil
         } catch {

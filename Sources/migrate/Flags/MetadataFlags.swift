@@ -2,7 +2,7 @@ internal import MigrationCore
 
 /// The flags that ask for extra metadata in an archive.
 struct MetadataFlags: FlagGroup {
-    /// Which extended attributes are carried.
+    /// Which extended attributes are included.
     enum Attributes: String, CaseIterable, Sendable {
         case user
         case all
@@ -91,7 +91,7 @@ extension ValueReader where Value == Accounts {
                 guard digits.allSatisfy(\.isDigit) else { return nil }
                 return UInt32(String(decoding: digits, as: UTF8.self))
             }
-            // The largest number means no account (chown(2)).
+            // The largest number isn't an account (chown(2)).
             guard numbers.count == 2, let from = numbers[0], let to = numbers[1], from != .max,
                 to != .max
             else { throw .invalid("is not two numbers of accounts, like 1000:33") }

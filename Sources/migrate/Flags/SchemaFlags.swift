@@ -58,7 +58,7 @@ struct SchemaFlags: FlagGroup {
 }
 
 extension BytePath {
-    /// The path in the form that the library for stores takes.
+    /// The path in the form that StoreMigration expects.
     var storeURL: URL {
         get throws {
             guard try fitsURL else {

@@ -2,7 +2,7 @@ internal import MigrationHosting
 internal import MigrationReports
 internal import MigrationSystem
 
-/// The signs by which an archive of another program may turn out to be incomplete.
+/// The signs that another program's archive may be incomplete.
 protocol CompletenessReport {
     var fingerprint: Fingerprint? { get }
     var lacksEndMark: Bool { get }
@@ -14,7 +14,7 @@ extension ImportReport: CompletenessReport {}
 extension ArchiveInspection: CompletenessReport {}
 
 extension Console {
-    /// Warns that nothing proves another program's archive complete.
+    /// Warns that another program's archive can't be proved complete.
     func logMissingProof(of name: String, in report: some CompletenessReport) {
         if report.fingerprint == nil {
             tell(

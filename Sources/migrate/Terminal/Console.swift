@@ -13,7 +13,7 @@ struct Console: Sendable {
     /// The standard streams that were closed when the process started.
     let closedStreams: Set<StandardStream>
 
-    /// Whether only errors, warnings and what was asked for are printed.
+    /// Whether only errors, warnings and requested output are printed.
     private var isQuiet = false
 
     /// Makes a console of the process's own streams.
@@ -25,7 +25,7 @@ struct Console: Sendable {
 
     /// Prints a line on standard error.
     func log(_ line: String) {
-        // If standard error fails, there is no other place for the message.
+        // If standard error fails, the message can't be shown elsewhere.
         try? errors.write(line + "\n")
     }
 
@@ -44,9 +44,9 @@ struct Console: Sendable {
         return console
     }
 
-    /// Writes what `body` writes about work that is done.
+    /// Calls `body` to write an answer about finished work.
     ///
-    /// If that fails, the command warns of it, and its exit code is that of the work.
+    /// If that fails, the command warns, and its exit code is that of the work.
     func conclude(on stream: TextOutput, _ body: (TextOutput) throws -> Void) throws {
         do {
             try body(stream)

@@ -7,8 +7,8 @@ internal import StoreMigration
 
 /// The message about an error: the operation that failed, its subject, the cause and a hint.
 ///
-/// It is one line, unless it quotes output of another program. Quoted lines follow indented, so
-/// none can pass for a message of this program.
+/// It is one line, unless it quotes output of another program. Quoted lines are indented, so they
+/// can't be mistaken for messages of this program.
 struct ErrorMessage: CustomStringConvertible {
     /// The operation that an error ended.
     struct Operation: Sendable {
@@ -18,11 +18,11 @@ struct ErrorMessage: CustomStringConvertible {
         /// The file or directory that the operation worked on.
         let subject: String
 
-        /// What helps, if anything.
+        /// The remedy, if any.
         var hint: Hint?
     }
 
-    /// What helps against an error.
+    /// A remedy for an error.
     struct Hint: Sendable {
         /// The flag that helps most, such as `--wait`; `nil` if another command helps.
         let flag: String?

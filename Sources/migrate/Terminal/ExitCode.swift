@@ -12,7 +12,7 @@ struct ExitCode: Hashable, Sendable {
     /// The command succeeded.
     static let success = ExitCode(rawValue: 0)
 
-    /// A failure without a code of its own.
+    /// A failure without its own code.
     static let failure = ExitCode(rawValue: 1)
 
     /// `diff` found differences.
@@ -21,7 +21,7 @@ struct ExitCode: Hashable, Sendable {
     /// `preflight` found mistakes.
     static let findings = ExitCode(rawValue: 1)
 
-    /// `diff` could not compare, for a reason without a code of its own.
+    /// `diff` could not compare, for a reason without its own code.
     static let notCompared = ExitCode(rawValue: 2)
 
     /// `status` found that the last import failed.
@@ -39,13 +39,13 @@ struct ExitCode: Hashable, Sendable {
     /// The archive is damaged, holds entries that must not be restored, or is not the expected one.
     static let badArchive = ExitCode(rawValue: 65)
 
-    /// The system allows the program too little to start.
+    /// The system doesn't allow the program enough resources to start.
     static let systemTooSmall = ExitCode(rawValue: 71)
 
-    /// The output exists already, or could not be written.
+    /// The output already exists, or could not be written.
     static let cannotCreateOutput = ExitCode(rawValue: 73)
 
-    /// The command that takes or gives the archive failed.
+    /// The command that consumes or produces the archive failed.
     static let commandFailed = ExitCode(rawValue: 74)
 
     /// Another process is using the container, or writing the archive.
@@ -85,7 +85,7 @@ extension ExitCode {
             }
     }
 
-    /// Whether the system allows too few open files for what was tried.
+    /// Whether the system allows too few open files.
     private static func isOfTooFewFiles(_ error: any Error) -> Bool {
         switch error {
         case let error as SystemError: error.isOfTooFewFiles

@@ -33,8 +33,7 @@ extension RulesFile {
         return file
     }
 
-    /// The name by which a manifest refers to the file at `path`; `nil` if its suffix is another
-    /// one.
+    /// The name by which a manifest refers to the file at `path`; `nil` if it has another suffix.
     static func name(of path: BytePath) -> String? {
         let suffix = [UInt8](".xml".utf8)
         let name = path.bytes.split(separator: UInt8(ascii: "/")).last ?? []

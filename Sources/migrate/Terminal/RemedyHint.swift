@@ -4,9 +4,9 @@ internal import MigrationReports
 internal import MigrationSystem
 internal import StoreMigration
 
-/// The table of hints: the flags and commands by which a person does what helps against an error.
+/// The table of hints: the flags and commands that carry out remedies.
 extension ErrorMessage.Hint {
-    /// Makes the hint of what helps against `error` or its cause; `nil` if nothing is known to help.
+    /// Makes the hint for `error` or its cause; `nil` if no remedy is known.
     init?(for error: any Error) {
         guard let error = error as? any CodedError else { return nil }
         let hints = error.remedies.compactMap { Self($0) }
@@ -20,7 +20,7 @@ extension ErrorMessage.Hint {
         }
     }
 
-    /// Makes the hint of `remedy`; `nil` if no flag or command of this program does it.
+    /// Makes the hint for `remedy`; `nil` if this program has no flag or command for it.
     init?(_ remedy: Remedy) {
         let row =
             Self.ofContainers(remedy) ?? Self.ofArchives(remedy) ?? Self.ofBackups(remedy)
@@ -187,9 +187,10 @@ struct FailedCommand {
     fileprivate func lacks(_ name: String) -> Bool { offers(name) && given.values[name] == nil }
 }
 
-/// The table of what helps against an error in the command that it ended.
+/// The table of remedies for errors in the command that failed.
 extension ErrorMessage.Hint {
-    /// Makes the hint of a flag of `command` that helps against `error` or its cause; `nil` if none does.
+    /// Makes the hint for a flag of `command` that helps against `error` or its cause; `nil` if
+    /// none does.
     init?(for error: any Error, in command: FailedCommand) {
         let row: Row? =
             switch error {
@@ -210,7 +211,7 @@ extension ErrorMessage.Hint {
     }
 
     private static func row(_ error: ArchiveError, in command: FailedCommand) -> Row? {
-        // Of a backup of an iPhone.
+        // An error of an iPhone backup.
         if command.offers("allow-unfinished"), let row = rowOfIPhones(error.code) { return row }
         switch error.code {
         case .keyMissing:
@@ -290,10 +291,10 @@ extension ErrorMessage.Hint {
         }
     }
 
-    /// The advice for a remedy, for texts of the library of reports.
+    /// The advice for a remedy, for texts of MigrationReports.
     static let advice: Advice = { remedy in ErrorMessage.Hint(remedy)?.advice }
 
-    /// What the reader of an answer can do next.
+    /// The next steps for the reader of an answer.
     static let step: @Sendable (NextStep) -> String = { step in
         switch step {
         case .listAll: "--json lists"
@@ -308,17 +309,17 @@ extension ErrorMessage.Hint {
         }
     }
 
-    /// What helps if an extension asks for the app that exported.
+    /// The remedy if an extension needs to know the exporting app.
     static let ofSource = "give '--source-app', '--source-platform' and '--source-version'"
 }
 
 extension Wording {
-    /// The words for texts of the library of reports.
+    /// The wording for texts of MigrationReports.
     static let ofFlags = Wording(advice: ErrorMessage.Hint.advice, step: ErrorMessage.Hint.step)
 }
 
 extension Error {
-    /// Whether there is no space left for what was written.
+    /// Whether there was not enough space for the output.
     fileprivate var isOutOfSpace: Bool {
         (self as? ArchiveError)?.code == .outOfSpace
             || (self as? MigrationError)?.code == .outOfSpace
@@ -326,7 +327,7 @@ extension Error {
 }
 
 extension ArchiveError {
-    /// Whether the entry that is missing looks like a pattern.
+    /// Whether the missing entry looks like a pattern.
     fileprivate var namesPattern: Bool {
         entry?.bytes.contains { [UInt8]("*?[".utf8).contains($0) } ?? false
     }
