@@ -129,7 +129,7 @@ extension MigrationDataContainer {
     }
 }
 
-// MARK: - What was imported last
+// MARK: - The last import
 
 extension ImportRecordFile {
     /// The part of a success's record that stays when it is cleared.

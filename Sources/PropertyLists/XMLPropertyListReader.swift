@@ -46,7 +46,7 @@ final class XMLPropertyListReader {
         return try reader.finish()
     }
 
-    // MARK: - What expat calls
+    // MARK: - Calls from expat
 
     /// Reads the next piece of the list.
     func take(_ bytes: ArraySlice<UInt8>, isLast: Bool = false) throws(PropertyListError) {

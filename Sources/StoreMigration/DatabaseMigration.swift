@@ -374,7 +374,7 @@ extension DatabaseMigration {
     }
 }
 
-// MARK: - What is left to do
+// MARK: - Resuming
 
 extension DatabaseMigration {
     /// Continues where an earlier process ended; returns whether only the hook must still be

@@ -156,7 +156,7 @@ extension FileMigration {
     }
 }
 
-// MARK: - What is left to do
+// MARK: - Resuming
 
 extension FileMigration {
     /// Completes or removes what an earlier process left; returns whether it was completed.

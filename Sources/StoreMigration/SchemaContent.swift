@@ -162,7 +162,7 @@ struct SchemaContent: Sendable {
         return kinds
     }
 
-    // MARK: What goes while the steps are found
+    // MARK: Removing obstacles
 
     mutating func forgetIndex(_ name: String) { indexes[name] = nil }
 

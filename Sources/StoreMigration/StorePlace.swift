@@ -167,7 +167,7 @@ extension StorePlace {
     }
 }
 
-// MARK: - What is still to be done
+// MARK: - The state
 
 extension StorePlace {
     /// Whether a migration was interrupted when the migrated store was in place, or about to be.

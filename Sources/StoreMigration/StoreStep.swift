@@ -105,7 +105,7 @@ extension StoreStep: CustomStringConvertible {
     public var description: String { "\(source) to \(target)" }
 }
 
-// MARK: - What a step gets
+// MARK: - The arguments of steps
 
 /// The copy of a store that a step works on.
 ///

@@ -150,7 +150,7 @@ extension DeferredLinks {
     }
 }
 
-// MARK: - Where they lead
+// MARK: - Their ends
 
 extension DeferredLinks {
     /// Finds links that lead out of the tree, which must already be complete.

@@ -55,7 +55,7 @@ package struct ContentPart: Sendable {
     package let isFirst: Bool
 }
 
-// MARK: - What lies in a piece
+// MARK: - The entries of a piece
 
 /// The entries of a piece: those whose headers begin in it, and the parts to read for it.
 struct PieceEntries {

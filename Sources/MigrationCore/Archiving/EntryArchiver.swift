@@ -213,7 +213,7 @@ extension EntryArchiver {
     }
 }
 
-// MARK: - What is left out
+// MARK: - Omissions
 
 extension EntryArchiver {
     /// Adds `omission` to the report.

@@ -199,7 +199,7 @@ extension ExtensionConnection {
     }
 }
 
-// MARK: - What the process prints
+// MARK: - The output of the process
 
 /// The output of an extension's process in lines: shows the first ones and counts the rest.
 private final class ProcessOutput {
