@@ -62,7 +62,7 @@ struct DiffCommand: Command {
     }
 
     mutating func check() throws(UsageError) {
-        guard container == nil, selection.paths.isEmpty else { return }
+        guard container == nil, selection.named.isEmpty else { return }
         throw UsageError("give the archive or directory to compare with, or '--container'")
     }
 

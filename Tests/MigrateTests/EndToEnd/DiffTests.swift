@@ -43,6 +43,12 @@ struct DiffTests {
         return (rows, result.output)
     }
 
+    @Test(arguments: ["../two.zst .", "../two . .", "../two.zst . d"])
+    func `compares with the directory that it runs in`(_ words: String) throws {
+        let result = try place.shell("cd two; $migrate diff \(words)")
+        #expect(result.exitCode == 0, "\(result.output)\(result.errors)")
+    }
+
     @Test(arguments: ["one.zst two.zst", "one two"])
     func `finds each difference between two of a kind`(_ words: String) throws {
         let (rows, output) = try differences(words)
