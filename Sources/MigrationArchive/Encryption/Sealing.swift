@@ -136,7 +136,6 @@ private final class ChunkBatch: @unchecked Sendable {
 
     var isEmpty: Bool { filled == 0 }
     var isFull: Bool { filled == Self.capacity }
-    var isBorrowed: Bool { pieces != nil }
 
     /// How much still fits into the chunk that is being filled.
     var room: Int { PayloadStream.chunkSize - filled % PayloadStream.chunkSize }

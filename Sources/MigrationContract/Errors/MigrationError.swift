@@ -105,8 +105,8 @@ extension MigrationError {
         /// The archive and the container belong to different apps.
         public static let identifierMismatch = Code(value: .identifierMismatch)
 
-        /// A small file that the caller names, such as a key or a list of patterns, can't be read.
-        public static let inputUnreadable = Code(value: .inputUnreadable)
+        /// A small file that a person names, such as a key or a list of patterns, can't be read.
+        package static let inputUnreadable = Code(value: .inputUnreadable)
 
         /// An import was interrupted.
         public static let interrupted = Code(value: .interrupted)
