@@ -84,6 +84,10 @@ import Testing
         let wrong = try convert("--out notes --password-file wrong")
         #expect(wrong.exitCode == 77)
         #expect(wrong.errors.contains("has another password"))
+        let none = try convert("--out notes --password-file none")
+        #expect(none.exitCode == 1)
+        let message = "the file of '--password-file' can't be read: none: No such file"
+        #expect(none.errors.contains(message), "\(none.errors)")
         #expect(!place.exists("notes"))
     }
 
