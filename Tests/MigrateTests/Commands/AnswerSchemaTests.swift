@@ -222,7 +222,7 @@ struct AnswerSchemaTests {
         let stored = try storedAnswers()
         for (name, answer) in stored {
             let properties = Mirror(reflecting: answer).children.compactMap(\.label)
-            try expect(JSONMembers(properties.map { ($0, nil) }), in: schema(name), of: name)
+            try expect(JSONMembers(properties.map { ($0, "") }), in: schema(name), of: name)
         }
         let names = ["common"] + all.map(\.0) + stored.map(\.0)
         let files = try FileManager.default.contentsOfDirectory(atPath: AnswerSchemas.directory)
@@ -241,6 +241,8 @@ struct AnswerSchemaTests {
         #expect(declared == Self.plain(properties.keys).subtracting(["schema"]), "\(name)")
         let required = schema["required"] as? [String] ?? []
         #expect(declared.union(["schema"]).isSuperset(of: required), "\(name)")
+        let absent = members.list.filter { $0.value == nil }.map(\.name)
+        #expect(Set(required).isDisjoint(with: absent), "\(name)")
         for (member, value) in members.list {
             let part =
                 value as? JSONMembers ?? (value as? any JSONObject)?.members
