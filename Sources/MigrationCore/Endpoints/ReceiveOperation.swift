@@ -21,25 +21,30 @@ struct ReceiveOperation {
     let operation: MigrationOperation
 
     func run() throws -> ReceivedArchive {
+        if let file = try begin() { return try receive(file) }
+        do {
+            return try compareWithPresent()
+        } catch is PeerReader.CutShort {
+            throw Self.cut("its archive could be compared with the one that is there")
+        }
+    }
+
+    /// Opens the file to write; `nil` if the archive exists already and is not to be replaced.
+    private func begin() throws -> ArchiveFile? {
         let destination = ArchiveDestination.file(path: path, replacesExisting: replacesExisting)
         do {
-            let file = try ArchiveFile.make(
+            return try ArchiveFile.make(
                 at: destination.resumed(),
                 settingAside: settingAside,
                 on: operation
             )
-            return try receive(file)
         } catch let error as MigrationError where error.code == .outputExists && !replacesExisting {
-            return try compareWithPresent()
-        } catch is PeerReader.CutShort {
-            throw isCut
+            return nil
         }
     }
 
-    private var isCut: MigrationError {
-        let message =
-            "the sender stopped before the archive was whole; what came is kept for the next time"
-        return MigrationError(.commandFailed, message)
+    private static func cut(_ missed: String) -> MigrationError {
+        MigrationError(.commandFailed, "the sender stopped before \(missed)")
     }
 
     // MARK: - A new archive
@@ -63,8 +68,11 @@ struct ReceiveOperation {
         } catch {
             let error = file.discard(after: error)
             // An archive that was cut within its first bytes doesn't even show its format.
-            let isOfCut = [.truncated, .notAnArchive].contains((error as? ArchiveError)?.code)
-            throw isOfCut ? isCut : error
+            let isOfCut =
+                error is PeerReader.CutShort
+                || [.truncated, .notAnArchive].contains((error as? ArchiveError)?.code)
+            guard isOfCut else { throw error }
+            throw Self.cut("the archive was whole; what came is kept for the next time")
         }
         try file.commit()
         return ReceivedArchive(fingerprint: fingerprint, isUnchanged: false)
@@ -159,7 +167,7 @@ struct ReceiveOperation {
         do {
             return try ArchiveReader(input, access: .selective).fingerprint
         } catch let error as ArchiveError where error.code == .truncated {
-            throw isCut
+            throw PeerReader.CutShort()
         }
     }
 }

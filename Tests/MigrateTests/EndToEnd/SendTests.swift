@@ -315,8 +315,34 @@ struct SendTests {
         let lost = try place.shell("\"$migrate\" receive there --protocol 1 </dev/null >answer")
         #expect(lost.exitCode == 74, "\(lost.errors)")
         #expect(!place.exists("there"))
+        for part in ["", "\\1", "\\1part"] {
+            let cut = try place.shell(
+                "printf '\(part)' | \"$migrate\" receive archive --protocol 1 >answer"
+            )
+            #expect(cut.exitCode == 74)
+            #expect(cut.errors.contains("the sender stopped before its archive could be compared"))
+        }
         let other = try place.shell("\"$migrate\" receive there --protocol 2 </dev/null | cat")
         #expect(other.errors.contains("use the same release on both hosts"))
+    }
+
+    @Test func `leaves an archive that came to be there meanwhile`() throws {
+        let late = try place.shell(
+            """
+            mkfifo input; "$migrate" receive there --protocol 1 <input >answer & receiver=$!
+            exec 3>input; printf '\\0' >&3
+            while [ ! -e there.partial ]; do sleep 0.01; done
+            cat archive >&3; cp archive there; exec 3>&-
+            wait $receiver
+            """
+        )
+        #expect(late.exitCode == 73)
+        #expect(late.errors.contains("a file of that name already exists"))
+        #expect(
+            try place.bytes(of: "answer") == [UInt8]("migrate receive 1\n".utf8)
+                + [UInt8](repeating: 0, count: 8)
+        )
+        #expect(try place.bytes(of: "there") == place.bytes(of: "archive"))
     }
 
     // MARK: - Importing there
