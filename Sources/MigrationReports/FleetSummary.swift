@@ -62,7 +62,7 @@ package struct FleetSummary: Sendable {
     /// The limit is more than a century, so that sums stay finite.
     private static let possibleSeconds = 0...4e9
 
-    /// The most bytes of a line; a program that is killed while it writes one leaves less.
+    /// The maximum length of a line; a program that is killed while it writes one leaves less.
     private static let lineLimit = 1 << 20
 
     /// Reads the file or pipe at `path`, whatever its size.
@@ -125,9 +125,9 @@ package struct FleetSummary: Sendable {
             container: result.container,
             seconds: result.seconds
         )
-        let place = slowest.firstIndex { $0.seconds < run.seconds } ?? slowest.count
-        guard place < Self.slowLimit else { return }
-        slowest.insert(run, at: place)
+        let index = slowest.firstIndex { $0.seconds < run.seconds } ?? slowest.count
+        guard index < Self.slowLimit else { return }
+        slowest.insert(run, at: index)
         if slowest.count > Self.slowLimit { slowest.removeLast() }
     }
 

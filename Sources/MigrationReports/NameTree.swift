@@ -11,7 +11,7 @@ struct NameTree {
         let older: Int32
     }
 
-    private struct Place: Hashable {
+    private struct Key: Hashable {
         let parent: Int32
         let name: ArraySlice<UInt8>
     }
@@ -22,7 +22,7 @@ struct NameTree {
     private var names: [UInt8] = []
     /// The directories by their parent and name: whole paths would take memory quadratic in the
     /// depth.
-    private var directories: [Place: Int32] = [:]
+    private var directories: [Key: Int32] = [:]
 
     var count: Int { nodes.count }
 
@@ -77,14 +77,14 @@ struct NameTree {
     ) -> Int32 {
         var node = Self.root
         for name in path.split(separator: UInt8(ascii: "/")).prefix(depth) {
-            if let known = directories[Place(parent: node, name: name)] {
+            if let known = directories[Key(parent: node, name: name)] {
                 node = known
             } else {
                 guard count < limit else { break }
                 // A slice would keep the whole path in memory.
-                let place = Place(parent: node, name: [UInt8](name)[...])
+                let key = Key(parent: node, name: [UInt8](name)[...])
                 node = make(name, in: node)
-                directories[place] = node
+                directories[key] = node
             }
         }
         return node
@@ -94,7 +94,7 @@ struct NameTree {
     func knownDirectory(at path: ArraySlice<UInt8>) -> Int32? {
         var node = Self.root
         for name in path.split(separator: UInt8(ascii: "/")) {
-            guard let next = directories[Place(parent: node, name: name)] else { return nil }
+            guard let next = directories[Key(parent: node, name: name)] else { return nil }
             node = next
         }
         return node

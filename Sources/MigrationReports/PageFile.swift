@@ -7,7 +7,7 @@ package import MigrationSystem
 /// never replaced.
 package struct PageFile: Sendable {
     private let path: BytePath
-    private let place: BytePath
+    private let target: BytePath
     private let stream: OpenFile?
     private let replacesExisting: Bool
 
@@ -27,9 +27,9 @@ package struct PageFile: Sendable {
             } else {
                 stream = nil
             }
-            place = try Self.place(of: path)
+            target = try Self.target(of: path)
             if stream == nil {
-                try PendingFile.make(at: place, replacesExisting: replacesExisting).discard()
+                try PendingFile.make(at: target, replacesExisting: replacesExisting).discard()
             }
         } catch {
             guard let flag, error.isMissing else {
@@ -41,7 +41,7 @@ package struct PageFile: Sendable {
     }
 
     /// The file that a link at `path` leads to, or `path` itself.
-    private static func place(of path: BytePath) throws(SystemError) -> BytePath {
+    private static func target(of path: BytePath) throws(SystemError) -> BytePath {
         do throws(SystemError) {
             return try BytePath(resolvingWhole: path)
         } catch {
@@ -68,7 +68,7 @@ package struct PageFile: Sendable {
         do throws(SystemError) {
             try PendingFile.write(
                 [UInt8](text.utf8),
-                at: place,
+                at: target,
                 replacesExisting: replacesExisting
             )
         } catch {

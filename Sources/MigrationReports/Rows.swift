@@ -43,10 +43,10 @@ package struct EntryRow: Row, JSONObject {
             (0o4000, 3, UInt8(ascii: "s")), (0o2000, 6, UInt8(ascii: "s")),
             (0o1000, 9, UInt8(ascii: "t")),
         ]
-        for (bit, place, letter) in special where entry.permissions & bit != 0 {
-            let isExecutable = text[start + place] == UInt8(ascii: "x")
+        for (bit, offset, letter) in special where entry.permissions & bit != 0 {
+            let isExecutable = text[start + offset] == UInt8(ascii: "x")
             // ASCII capitals are 32 less than their small letters.
-            text[start + place] = isExecutable ? letter : letter - 32
+            text[start + offset] = isExecutable ? letter : letter - 32
         }
     }
 

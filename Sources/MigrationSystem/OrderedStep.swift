@@ -79,7 +79,7 @@ package final class OrderedStep<Item: Sendable, Output: Sendable>: Sendable {
 /// the sink, which one thread at a time calls. No item or result is destroyed under the lock,
 /// because that may release a slot.
 private final class StepState<Item: Sendable, Output: Sendable>: PooledStep, @unchecked Sendable {
-    private enum Place {
+    private enum Slot {
         case empty
         case waiting(Item)
         case underWay
@@ -104,7 +104,7 @@ private final class StepState<Item: Sendable, Output: Sendable>: PooledStep, @un
     /// The work objects that no thread uses at the moment.
     private var works: [(Item) throws -> Output] = []
     /// The items from `passedOn` to `submitted`, each at its number modulo the depth.
-    private var places: [Place]
+    private var slots: [Slot]
     private var submitted = 0
     private var begun = 0
     private var passedOn = 0
@@ -133,7 +133,7 @@ private final class StepState<Item: Sendable, Output: Sendable>: PooledStep, @un
         (self.depth, self.ahead) = (depth, ahead)
         (self.source, self.sink, self.makeWork) = (source, sink, makeWork)
         (reads, passesOn) = (source != nil, sink != nil)
-        places = Array(repeating: .empty, count: depth)
+        slots = Array(repeating: .empty, count: depth)
     }
 
     private var isOver: Bool { isStopped || failure != nil || cancellation.isCancelled }
@@ -148,7 +148,7 @@ extension StepState {
         try crew.locked {
             // After a failure, nothing new is started, so that the first failure is known soon.
             try wait(for: .room)
-            places[submitted % depth] = .waiting(item)
+            slots[submitted % depth] = .waiting(item)
             submitted += 1
             crew.offerJob()
         }
@@ -158,9 +158,9 @@ extension StepState {
         try crew.locked {
             try checkIsNotOver()
             try wait(for: .result)
-            let place = passedOn % depth
-            guard passedOn < submitted, case .done(let result) = places[place] else { return nil }
-            places[place] = .empty
+            let slot = passedOn % depth
+            guard passedOn < submitted, case .done(let result) = slots[slot] else { return nil }
+            slots[slot] = .empty
             passedOn += 1
             offerReading()
             if case .failure(let error) = result { fail(with: error) }
@@ -191,7 +191,7 @@ extension StepState {
     /// Releases the closures, which may refer to the step's owner, and the waiting items.
     func forget() {
         (source, sink, makeWork, works) = (nil, nil, nil, [])
-        places = Array(repeating: .empty, count: depth)
+        slots = Array(repeating: .empty, count: depth)
     }
 
     /// Works until the condition holds; within a job only for this step, so that no job waits for
@@ -232,7 +232,7 @@ extension StepState {
     }
 
     private var isFirstDone: Bool {
-        guard passedOn < submitted, case .done = places[passedOn % depth] else { return false }
+        guard passedOn < submitted, case .done = slots[passedOn % depth] else { return false }
         return true
     }
 
@@ -256,11 +256,11 @@ extension StepState {
         if reads {
             isReading = true
             submitted += 1
-        } else if case .waiting(let waiting) = places[begun % depth] {
+        } else if case .waiting(let waiting) = slots[begun % depth] {
             item = waiting
         }
         let number = begun
-        places[number % depth] = .underWay
+        slots[number % depth] = .underWay
         begun += 1
         activeCount += 1
         var work = works.popLast()
@@ -282,7 +282,7 @@ extension StepState {
             isAtEnd = true
             guard case .success = item else { return }
             (submitted, begun) = (submitted - 1, begun - 1)
-            places[number % depth] = .empty
+            slots[number % depth] = .empty
         }
         return try item.get()
     }
@@ -307,9 +307,9 @@ extension StepState {
             if let work { works.append(work) }
             switch result {
             case .success(.none): return
-            case .success(let output?): places[number % depth] = .done(.success(output))
+            case .success(let output?): slots[number % depth] = .done(.success(output))
             case .failure(let error):
-                places[number % depth] = .done(.failure(error))
+                slots[number % depth] = .done(.failure(error))
                 hasFailed = true
             }
         }
@@ -320,9 +320,9 @@ extension StepState {
     private func takeDueResult() -> Result<Output, any Error>? {
         crew.locked {
             guard passesOn, !isPassingOn, !isOver, isFirstDone,
-                case .done(let result) = places[passedOn % depth]
+                case .done(let result) = slots[passedOn % depth]
             else { return nil }
-            places[passedOn % depth] = .empty
+            slots[passedOn % depth] = .empty
             isPassingOn = true
             return result
         }

@@ -70,8 +70,8 @@ package struct BinaryPropertyList: Sendable {
 
     /// Reads the object of that number, but not its elements.
     func content(of object: Int) throws(PropertyListError) -> Content {
-        let place = table + object * offsetSize
-        let offset = try Self.number(in: bytes, at: place, size: offsetSize, below: table)
+        let position = table + object * offsetSize
+        let offset = try Self.number(in: bytes, at: position, size: offsetSize, below: table)
         guard offset >= Self.headerSize else { throw Self.damaged }
         let low = Int(bytes[offset] & 0xF)
         switch bytes[offset] >> 4 {
@@ -166,8 +166,8 @@ package struct BinaryPropertyList: Sendable {
 
     /// The number of an object that is referred to.
     func reference(_ index: Int, in references: Range<Int>) throws(PropertyListError) -> Int {
-        let place = references.lowerBound + index * referenceSize
-        return try Self.number(in: bytes, at: place, size: referenceSize, below: objectCount)
+        let position = references.lowerBound + index * referenceSize
+        return try Self.number(in: bytes, at: position, size: referenceSize, below: objectCount)
     }
 }
 

@@ -164,7 +164,7 @@ extension String {
 
 private struct Scanner {
     let bytes: [UInt8]
-    private var place = 0
+    private var position = 0
     private var line = 1
 
     init(bytes: [UInt8]) {
@@ -172,7 +172,7 @@ private struct Scanner {
     }
 
     private func byte(_ offset: Int = 0) -> UInt8? {
-        place + offset < bytes.count ? bytes[place + offset] : nil
+        position + offset < bytes.count ? bytes[position + offset] : nil
     }
 
     private func isByte(_ character: Unicode.Scalar, at offset: Int = 0) -> Bool {
@@ -190,12 +190,12 @@ private struct Scanner {
     mutating func scan() -> [SQLToken] {
         var tokens: [SQLToken] = []
         while skipSpace() {
-            let (start, startLine) = (place, line)
+            let (start, startLine) = (position, line)
             let kind = passToken()
-            line += bytes[start..<place].count { $0 == 10 }
-            let spelling = String(decoding: bytes[start..<place], as: UTF8.self)
+            line += bytes[start..<position].count { $0 == 10 }
+            let spelling = String(decoding: bytes[start..<position], as: UTF8.self)
             tokens.append(
-                SQLToken(kind: kind, spelling: spelling, range: start..<place, line: startLine)
+                SQLToken(kind: kind, spelling: spelling, range: start..<position, line: startLine)
             )
         }
         return tokens
@@ -204,19 +204,19 @@ private struct Scanner {
     /// Skips space and comments; returns whether something follows.
     private mutating func skipSpace() -> Bool {
         while let byte = byte() {
-            let start = place
+            let start = position
             if [9, 10, 12, 13, 32].contains(byte) {
-                place += 1
+                position += 1
             } else if isByte("-"), isByte("-", at: 1) {
-                while let next = self.byte(), next != 10 { place += 1 }
+                while let next = self.byte(), next != 10 { position += 1 }
             } else if isByte("/"), isByte("*", at: 1) {
-                place += 2
-                while self.byte() != nil, !(isByte("*") && isByte("/", at: 1)) { place += 1 }
-                place = min(place + 2, bytes.count)
+                position += 2
+                while self.byte() != nil, !(isByte("*") && isByte("/", at: 1)) { position += 1 }
+                position = min(position + 2, bytes.count)
             } else {
                 return true
             }
-            line += bytes[start..<place].count { $0 == 10 }
+            line += bytes[start..<position].count { $0 == 10 }
         }
         return false
     }
@@ -234,12 +234,12 @@ private struct Scanner {
             passQuoted(by: first)
             return .name
         case UInt8(ascii: "["):
-            while let next = byte(), next != UInt8(ascii: "]") { place += 1 }
-            place = min(place + 1, bytes.count)
+            while let next = byte(), next != UInt8(ascii: "]") { position += 1 }
+            position = min(position + 1, bytes.count)
             return .name
         case UInt8(ascii: "x"), UInt8(ascii: "X"):
             guard isByte("'", at: 1) else { break }
-            place += 1
+            position += 1
             passQuoted(by: UInt8(ascii: "'"))
             return .number
         default: break
@@ -250,7 +250,7 @@ private struct Scanner {
             return .number
         }
         if Self.isOfName(first) {
-            while Self.isOfName(byte()) { place += 1 }
+            while Self.isOfName(byte()) { position += 1 }
             return .word
         }
         passSymbol()
@@ -258,12 +258,12 @@ private struct Scanner {
     }
 
     private mutating func passQuoted(by quote: UInt8) {
-        place += 1
+        position += 1
         while let next = byte() {
-            place += 1
+            position += 1
             guard next == quote else { continue }
             guard byte() == quote else { return }
-            place += 1
+            position += 1
         }
     }
 
@@ -271,14 +271,14 @@ private struct Scanner {
         let isHexadecimal = isByte("0") && byte(1).map { $0 | 0x20 } == UInt8(ascii: "x")
         while Self.isOfName(byte()) || isByte(".") {
             let isExponent = !isHexadecimal && byte().map { $0 | 0x20 } == UInt8(ascii: "e")
-            place += 1
-            if isExponent, isByte("+") || isByte("-") { place += 1 }
+            position += 1
+            if isExponent, isByte("+") || isByte("-") { position += 1 }
         }
     }
 
     private mutating func passSymbol() {
         let symbols = ["->>", "||", "<=", "<>", "<<", ">=", ">>", "==", "!=", "->"]
-        let long = symbols.first { bytes[place...].starts(with: $0.utf8) }
-        place += long?.utf8.count ?? 1
+        let long = symbols.first { bytes[position...].starts(with: $0.utf8) }
+        position += long?.utf8.count ?? 1
     }
 }

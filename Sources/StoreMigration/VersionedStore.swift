@@ -43,16 +43,16 @@ public struct VersionedStore: Sendable {
 
 /// Where the version is in a SQLite file.
 public struct SQLiteVersion: Sendable {
-    enum Place: Sendable {
+    enum Source: Sendable {
         case userVersion
         case statements(reading: String, writing: String)
         case coreDataMetadata
     }
 
-    let place: Place
+    let source: Source
 
     /// The number that SQLite keeps for the application, `PRAGMA user_version`, which is 0 at first.
-    public static let userVersion = SQLiteVersion(place: .userVersion)
+    public static let userVersion = SQLiteVersion(source: .userVersion)
 
     /// The only row of `column` in `table`.
     public static func table(_ table: String, column: String) -> SQLiteVersion {
@@ -68,18 +68,18 @@ public struct SQLiteVersion: Sendable {
     /// - Parameters:
     ///   - query: Returns one row whose first column is the version.
     ///   - statement: Changes one row.
-    /// - Returns: The place that the two describe.
+    /// - Returns: The version that the two describe.
     public static func statements(
         reading query: String,
         writing statement: String
     ) -> SQLiteVersion {
-        SQLiteVersion(place: .statements(reading: query, writing: statement))
+        SQLiteVersion(source: .statements(reading: query, writing: statement))
     }
 
     /// The identifier of the model with which Core Data wrote the store.
     ///
     /// It is never written: a step for such a store must let Core Data migrate it.
-    public static let coreDataMetadata = SQLiteVersion(place: .coreDataMetadata)
+    public static let coreDataMetadata = SQLiteVersion(source: .coreDataMetadata)
 
     private static func quoting(_ name: String) -> String {
         "\"" + name.replacing("\"", with: "\"\"") + "\""
@@ -125,8 +125,8 @@ extension VersionedStore {
         to database: SQLiteConnection,
         at path: BytePath
     ) throws(StoreMigrationError) {
-        guard case .sqlite(let place) = form else { return }
-        try place.write(version, to: database, at: path)
+        guard case .sqlite(let stored) = form else { return }
+        try stored.write(version, to: database, at: path)
     }
 
     /// Writes the version into a copy of the store that isn't a database.
@@ -145,8 +145,10 @@ extension VersionedStore {
 
     /// Whether the library writes the version after a step.
     var hasWritableVersion: Bool {
-        if case .sqlite(let version) = form, case .coreDataMetadata = version.place { return false }
-        return true
+        guard case .sqlite(let version) = form, case .coreDataMetadata = version.source else {
+            return true
+        }
+        return false
     }
 
     /// Whether there is nothing at the store's path.
@@ -179,7 +181,7 @@ extension SQLiteVersion {
         from database: SQLiteConnection,
         at path: BytePath
     ) throws(StoreMigrationError) -> SQLiteValue {
-        switch place {
+        switch source {
         case .userVersion:
             return try database.values("PRAGMA user_version").first ?? .null
         case .statements(let query, _):
@@ -204,7 +206,7 @@ extension SQLiteVersion {
             let path = String(decoding: path.bytes, as: UTF8.self)
             return StoreMigrationError(.stepFailed, message, at: path)
         }
-        switch place {
+        switch source {
         case .userVersion:
             guard let number = Int32(version.text) else {
                 throw failure("version '\(version)' is not a whole number, as user_version is")

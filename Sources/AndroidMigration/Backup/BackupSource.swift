@@ -10,7 +10,7 @@ package enum BackupSource {
     ///
     /// Packed input is unpacked to an unnamed file in `spoolDirectory`.
     package static func open(
-        _ place: BackupPlace,
+        _ location: BackupLocation,
         spoolDirectory: BytePath,
         on operation: MigrationOperation
     ) throws -> BackupSource {
@@ -18,13 +18,13 @@ package enum BackupSource {
             .unreadable,
             "the backup can't be opened"
         ) { () throws(SystemError) in
-            let file = OpenFile(try descriptor(place.origin))
+            let file = OpenFile(try descriptor(location.origin))
             return (file, try file.descriptor.status().kind == .directory)
         }
-        if isDirectory, case .path(let path) = place.origin {
-            return .tree(try RawTree(at: place, path))
+        if isDirectory, case .path(let path) = location.origin {
+            return .tree(try RawTree(at: location, path))
         }
-        guard place.external == nil, place.device == nil else {
+        guard location.external == nil, location.device == nil else {
             throw AndroidMigrationError(
                 .unsupported,
                 "the further places of an app's data belong to a directory, and this is a file",
@@ -33,17 +33,17 @@ package enum BackupSource {
         }
         let stream = try BackupStream.open(
             file,
-            password: place.password,
+            password: location.password,
             spoolingTo: spoolDirectory,
-            named: place.path,
+            named: location.path,
             on: operation
         )
-        stream.sizePolicy = place.sizePolicy
+        stream.sizePolicy = location.sizePolicy
         return .stream(stream)
     }
 
     private static func descriptor(
-        _ origin: BackupPlace.Origin
+        _ origin: BackupLocation.Origin
     ) throws(SystemError) -> FileDescriptor {
         switch origin {
         case .path(let path): try FileDescriptor.openFollowingLinks(path, .reading)
@@ -53,7 +53,7 @@ package enum BackupSource {
 }
 
 /// The location of a backup, and the options to read it.
-package struct BackupPlace: Sendable {
+package struct BackupLocation: Sendable {
     package enum Origin: Sendable {
         case path(BytePath)
         case descriptor(Int32)
@@ -79,13 +79,13 @@ package struct BackupPlace: Sendable {
 
 extension RawTree {
     /// Opens the app's directory at `path`, or the one in it that is named after the package.
-    fileprivate init(at place: BackupPlace, _ path: BytePath) throws(AndroidMigrationError) {
-        let tree = try RawTree(path, external: place.external, device: place.device)
+    fileprivate init(at location: BackupLocation, _ path: BytePath) throws(AndroidMigrationError) {
+        let tree = try RawTree(path, external: location.external, device: location.device)
         guard !tree.looksLikeAnApp else {
             self = tree
             return
         }
-        if let name = place.package, PackageDirectories.isPackage([UInt8](name.utf8)) {
+        if let name = location.package, PackageDirectories.isPackage([UInt8](name.utf8)) {
             // Without such a directory, the given one is the app's.
             let below = try? RawTree(path / [UInt8](name.utf8))
             if let below, below.looksLikeAnApp {

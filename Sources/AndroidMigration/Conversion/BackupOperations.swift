@@ -7,15 +7,15 @@ package enum BackupOperations {
     /// Converts a backup to an archive.
     @concurrent
     package static func convert(
-        _ place: BackupPlace,
+        _ location: BackupLocation,
         options: BackupConversion.Options,
         to destination: ArchiveDestination,
         spoolingTo directory: BytePath
     ) async throws -> ConversionReport {
-        var place = place
-        place.package = options.package ?? options.manifest?.package
-        return try await withOperation(threadCount: options.threadCount) { [place] operation in
-            let source = try BackupSource.open(place, spoolDirectory: directory, on: operation)
+        var location = location
+        location.package = options.package ?? options.manifest?.package
+        return try await withOperation(threadCount: options.threadCount) { [location] operation in
+            let source = try BackupSource.open(location, spoolDirectory: directory, on: operation)
             return try BackupConversion(source, options: options, on: operation)
                 .run(to: destination)
         }
@@ -65,13 +65,13 @@ package enum BackupOperations {
     @concurrent
     package static func inspect(
         _ source: ArchiveSource,
-        at place: BackupPlace,
+        at location: BackupLocation,
         spoolingTo directory: BytePath,
         paths: [EntryPath] = [],
         _ body: (@Sendable (ArchiveEntry) throws -> Void)? = nil
     ) async throws -> Inspection {
         try await withOperation(threadCount: 1) { operation in
-            if let tree = RawTree(appAt: place) {
+            if let tree = RawTree(appAt: location) {
                 return .backup(try BackupSummary(.tree(tree), on: operation, body ?? { _ in }))
             }
             let input = try source.open(operation)
@@ -80,15 +80,15 @@ package enum BackupOperations {
                 return .archive(try ArchiveSource.forEachEntry(of: input, at: paths, body))
             }
             let backup: BackupSource
-            if case .path = place.origin {
-                backup = try .open(place, spoolDirectory: directory, on: operation)
+            if case .path = location.origin {
+                backup = try .open(location, spoolDirectory: directory, on: operation)
             } else {
                 let stream = try BackupStream.open(
                     input,
-                    password: place.password,
+                    password: location.password,
                     spoolingTo: directory
                 )
-                stream.sizePolicy = place.sizePolicy
+                stream.sizePolicy = location.sizePolicy
                 backup = .stream(stream)
             }
             return .backup(try BackupSummary(backup, on: operation, body ?? { _ in }))
@@ -98,15 +98,15 @@ package enum BackupOperations {
     /// Reads the storage tree of a backup.
     @concurrent
     package static func tree(
-        _ place: BackupPlace,
+        _ location: BackupLocation,
         package: String?,
         spoolingTo directory: BytePath
     ) async throws -> DataTree {
-        var place = place
-        place.package = package
-        return try await withOperation { [place] operation in
+        var location = location
+        location.package = package
+        return try await withOperation { [location] operation in
             try DataTree(
-                BackupSource.open(place, spoolDirectory: directory, on: operation),
+                BackupSource.open(location, spoolDirectory: directory, on: operation),
                 package: package
             )
         }
@@ -114,10 +114,10 @@ package enum BackupOperations {
 }
 
 extension RawTree {
-    /// Opens `place` if it is a directory that looks like an app's.
-    fileprivate init?(appAt place: BackupPlace) {
+    /// Opens `location` if it is a directory that looks like an app's.
+    fileprivate init?(appAt location: BackupLocation) {
         // Anything else is treated as an archive; reading it reports the problem.
-        guard case .path(let path) = place.origin, let tree = try? RawTree(path),
+        guard case .path(let path) = location.origin, let tree = try? RawTree(path),
             tree.looksLikeAnApp
         else { return nil }
         self = tree

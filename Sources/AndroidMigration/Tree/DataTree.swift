@@ -100,15 +100,15 @@ package struct DataTree: Sendable {
                 continue
             }
             followed += 1
-            guard followed <= Self.linkLimit, let place = Self.place(of: target) else { return nil }
-            if place.isAbsolute { way = [0] }
-            rest = place.names + rest
+            guard followed <= Self.linkLimit, let end = Self.end(of: target) else { return nil }
+            if end.isAbsolute { way = [0] }
+            rest = end.names + rest
         }
         return way.last
     }
 
     /// Where a link leads, from its directory or from the tree's root.
-    private static func place(of target: [UInt8]) -> (names: [[UInt8]], isAbsolute: Bool)? {
+    private static func end(of target: [UInt8]) -> (names: [[UInt8]], isAbsolute: Bool)? {
         let names = target.split(separator: UInt8(ascii: "/")).map { [UInt8]($0) }
         guard target.first == UInt8(ascii: "/") else { return (names, false) }
         return DevicePath(names).map { ($0.components, true) }

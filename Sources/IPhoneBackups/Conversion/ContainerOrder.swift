@@ -103,9 +103,9 @@ extension ContainerOrder {
         mutating func add(_ name: [UInt8], number: Int64, flags: Int64) {
             if let start, TreeOrder.precedes(name.span, start.span) { return }
             if let end, !TreeOrder.precedes(name.span, end.span) { return }
-            let (place, count) = (UInt32(names.count), UInt16(clamping: name.count))
+            let (start, count) = (UInt32(names.count), UInt16(clamping: name.count))
             rows.append(
-                Row(number: number, start: place, count: count, flags: UInt8(clamping: flags))
+                Row(number: number, start: start, count: count, flags: UInt8(clamping: flags))
             )
             names += name
             if names.count > Self.limit {
@@ -144,10 +144,10 @@ extension ContainerOrder {
                     continue
                 }
                 last = row
-                let place = UInt32(rest.count)
+                let start = UInt32(rest.count)
                 rest += names[range(of: row)]
                 kept.append(
-                    Row(number: row.number, start: place, count: row.count, flags: row.flags)
+                    Row(number: row.number, start: start, count: row.count, flags: row.flags)
                 )
             }
             (rows, names) = (kept, rest)

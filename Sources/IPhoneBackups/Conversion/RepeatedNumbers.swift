@@ -12,18 +12,18 @@ struct RepeatedNumbers {
             once = [UInt64](repeating: 0, count: Self.wordCount)
             again = once
         }
-        let (word, bit) = Self.place(of: number)
+        let (word, bit) = Self.position(of: number)
         again[word] |= once[word] & bit
         once[word] |= bit
     }
 
     func contains(_ number: UInt64) -> Bool {
-        let (word, bit) = Self.place(of: number)
+        let (word, bit) = Self.position(of: number)
         return !again.isEmpty && again[word] & bit != 0
     }
 
     /// Multiplied by the golden ratio, which spreads consecutive numbers.
-    private static func place(of number: UInt64) -> (word: Int, bit: UInt64) {
+    private static func position(of number: UInt64) -> (word: Int, bit: UInt64) {
         let hash = Int((number &* 0x9E37_79B9_7F4A_7C15) >> UInt64(UInt64.bitWidth - bitCount))
         return (hash / UInt64.bitWidth, 1 << UInt64(hash % UInt64.bitWidth))
     }

@@ -186,8 +186,8 @@ private struct KeyedArchive {
             let list = try BinaryPropertyList(bytes)
             guard let objects = try list.member("$objects", of: list.root),
                 let top = try list.member("$top", of: list.root),
-                let place = try list.member("root", of: top),
-                let number = try list.value(of: place)?.uid,
+                let reference = try list.member("root", of: top),
+                let number = try list.value(of: reference)?.uid,
                 let root = try list.element(number, of: objects)
             else { return nil as (BinaryPropertyList, Int, Int)? }
             return (list, objects, root)
@@ -208,8 +208,8 @@ private struct KeyedArchive {
 
     func integer(_ field: String) throws(FlawedRecord) -> Int64? {
         try Self.reading { () throws(PropertyListError) in
-            guard let place = try list.member(field, of: root) else { return nil }
-            return try list.value(of: place)?.integer
+            guard let reference = try list.member(field, of: root) else { return nil }
+            return try list.value(of: reference)?.integer
         }
     }
 
@@ -225,7 +225,7 @@ private struct KeyedArchive {
     /// The value of a field, which may be under a key of an object of its own class.
     private func value(_ field: String, in key: String) throws(FlawedRecord) -> PropertyListValue? {
         try Self.reading { () throws(PropertyListError) in
-            guard let place = try list.member(field, of: root), let object = try resolve(place)
+            guard let found = try list.member(field, of: root), let object = try resolve(found)
             else { return nil }
             if let value = try list.value(of: object) { return value }
             guard let inner = try list.member(key, of: object), let content = try resolve(inner)

@@ -42,10 +42,10 @@ final class ManifestList {
     }
 
     private static func damaged(_ reason: String, at offset: UInt64) -> ArchiveError {
-        let place = offset == 0 ? "" : " (in the record at byte \(offset))"
+        let location = offset == 0 ? "" : " (in the record at byte \(offset))"
         return ArchiveError(
             .damaged,
-            "the backup's Manifest.mbdb is damaged: \(reason)\(place)"
+            "the backup's Manifest.mbdb is damaged: \(reason)\(location)"
         )
     }
 
@@ -99,14 +99,14 @@ final class ManifestList {
     // MARK: - Records
 
     private func nextRow() throws(ArchiveError) -> Row {
-        let place = offset
-        if window.count - next < Self.recordLimit { try move(to: place) }
+        let start = offset
+        if window.count - next < Self.recordLimit { try move(to: start) }
         do {
             let domain = try text() ?? []
             let fields = try nextFields()
-            return Row(offset: place, domain: domain, path: fields.path, fields: fields)
+            return Row(offset: start, domain: domain, path: fields.path, fields: fields)
         } catch {
-            throw Self.damaged(error.reason, at: place)
+            throw Self.damaged(error.reason, at: start)
         }
     }
 

@@ -52,7 +52,7 @@ struct PathHashes {
 struct HashTable {
     private static let bucketSlots = 16
     private let makeFile: () throws(SystemError) -> FileDescriptor
-    /// The most bytes to hold in memory.
+    /// The maximum size in memory.
     private let memoryLimit: Int
     /// A hash and a number for each slot, as long as they are in memory.
     private var words: [UInt64]
@@ -80,17 +80,17 @@ struct HashTable {
     }
 
     private mutating func put(_ value: UInt64, of hash: UInt64) throws(SystemError) {
-        let place = try find(hash)
-        if place.value == 0 { count += 1 }
+        let slot = try find(hash)
+        if slot.value == 0 { count += 1 }
         guard let file else {
-            words[place.word] = hash
-            words[place.word + 1] = value
+            words[slot.word] = hash
+            words[slot.word + 1] = value
             return
         }
         var bytes: [UInt8] = []
         bytes.appendLittleEndian(hash)
         bytes.appendLittleEndian(value)
-        try file.descriptor.writeAll(bytes.span, at: UInt64(place.word) * 8)
+        try file.descriptor.writeAll(bytes.span, at: UInt64(slot.word) * 8)
     }
 
     /// Finds the first word of the slot of `hash`, or of the free slot that it would get.

@@ -574,8 +574,8 @@ extension ArchiveWriter {
         let rest = position < headSize ? 0 : window.entry(at: index).contentSize - offset
         let count = Int(min(UInt64(chunk.free), rest))
         if count > 0 || start == 0, window.isRead(at: index) {
-            let place = chunk.count..<chunk.count + count
-            let part = ContentPart(offset: offset, place: place, isFirst: start == 0)
+            let range = chunk.count..<chunk.count + count
+            let part = ContentPart(offset: offset, range: range, isFirst: start == 0)
             entries.add(part, ofEntryAt: index, of: window)
         }
         chunk.count += count

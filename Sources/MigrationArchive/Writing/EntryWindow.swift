@@ -50,7 +50,7 @@ package struct ContentPart: Sendable {
     /// Where it begins in the file.
     package let offset: UInt64
     /// Its range in the buffer.
-    package let place: Range<Int>
+    package let range: Range<Int>
     /// Whether the entry's headers begin before it in the same piece.
     package let isFirst: Bool
 }
@@ -144,7 +144,7 @@ struct PieceEntries {
                     Finding(window: part.window, index: part.index, attributes: attributes)
                 )
             }
-            noteContent(bytes.span.extracting(part.part.place), from: part.part.offset)
+            noteContent(bytes.span.extracting(part.part.range), from: part.part.offset)
         }
         parts = []
     }

@@ -128,7 +128,7 @@ package final class SessionGrants: Sendable {
 #if !canImport(Darwin)
 extension SessionGrants {
     /// A granted resource, or a file in one.
-    fileprivate struct Place {
+    fileprivate struct GrantedItem {
         let grant: Grant
         /// The path, without links.
         let path: BytePath
@@ -143,9 +143,9 @@ extension SessionGrants {
     ///
     /// - Throws: `CocoaError` of code `fileReadNoPermission` if the resource isn't open, and
     ///   `fileNoSuchFile` if `path` is neither that of a resource nor of a file in one.
-    fileprivate func place(at path: BytePath) throws(CocoaError) -> Place {
+    fileprivate func item(at path: BytePath) throws(CocoaError) -> GrantedItem {
         if let grant = grants.first(where: { $0.path == path }) {
-            return Place(
+            return GrantedItem(
                 grant: grant,
                 path: path,
                 identity: grant.identity,
@@ -159,16 +159,16 @@ extension SessionGrants {
         guard state.withLock({ $0.calls[number] > 0 }) else {
             throw CocoaError(.fileReadNoPermission)
         }
-        return try place(at: path, in: grants[number])
+        return try item(at: path, in: grants[number])
     }
 
-    private func place(at path: BytePath, in grant: Grant) throws(CocoaError) -> Place {
+    private func item(at path: BytePath, in grant: Grant) throws(CocoaError) -> GrantedItem {
         do throws(SystemError) {
             let resolved = try BytePath(resolvingWhole: path)
             let status = try FileDescriptor.status(atPath: resolved)
             // A link that leads out leads to nothing.
             guard resolved.isEqual(toOrBelow: grant.path) else { throw SystemError.denied }
-            return Place(
+            return GrantedItem(
                 grant: grant,
                 path: resolved,
                 identity: status.identity,
@@ -183,15 +183,15 @@ extension SessionGrants {
     /// the resource.
     ///
     /// - Throws: `CocoaError` of code `fileNoSuchFile`.
-    fileprivate func find(_ rest: [UInt8], in grant: Grant) throws(CocoaError) -> Place {
-        guard !rest.isEmpty else { return try place(at: grant.path) }
+    fileprivate func find(_ rest: [UInt8], in grant: Grant) throws(CocoaError) -> GrantedItem {
+        guard !rest.isEmpty else { return try item(at: grant.path) }
         guard start(grant.path) else { throw CocoaError(.fileNoSuchFile) }
         defer { stop(grant.path) }
-        let place = try place(at: BytePath(grant.path.bytes + rest), in: grant)
+        let item = try item(at: BytePath(grant.path.bytes + rest), in: grant)
         state.withLock { state in
-            state.bookmarked[place.path] = grants.firstIndex { $0.path == grant.path }
+            state.bookmarked[item.path] = grants.firstIndex { $0.path == grant.path }
         }
-        return place
+        return item
     }
 }
 #endif
@@ -296,14 +296,14 @@ extension URL {
     ) throws -> Data {
         guard let path = fileSystemPath?.trimmed, let grants = ExtensionContext.hosted?.grants
         else { throw CocoaError(.fileNoSuchFile) }
-        let place = try grants.place(at: path)
+        let item = try grants.item(at: path)
         return try JSONEncoder().encode(
             Bookmark(
-                name: place.grant.resource.name,
-                rest: place.rest.isEmpty ? nil : Data(place.rest),
-                path: Data(place.path.bytes),
-                device: place.identity.device,
-                inode: place.identity.inode
+                name: item.grant.resource.name,
+                rest: item.rest.isEmpty ? nil : Data(item.rest),
+                path: Data(item.path.bytes),
+                device: item.identity.device,
+                inode: item.identity.inode
             )
         )
     }
@@ -335,15 +335,15 @@ extension URL {
         guard let grants = ExtensionContext.hosted?.grants,
             let grant = grants.grants.first(where: { $0.resource.name == bookmark.name })
         else { throw CocoaError(.fileNoSuchFile) }
-        let place = try grants.find([UInt8](bookmark.rest ?? Data()), in: grant)
+        let item = try grants.find([UInt8](bookmark.rest ?? Data()), in: grant)
         let identity = FileStatus.Identity(device: bookmark.device, inode: bookmark.inode)
-        isStale = place.path.bytes != [UInt8](bookmark.path) || place.identity != identity
-        if place.rest.isEmpty {
+        isStale = item.path.bytes != [UInt8](bookmark.path) || item.identity != identity
+        if item.rest.isEmpty {
             self = grant.resource.url
         } else {
             self =
-                place.isDirectory
-                ? URL(directoryAtPath: place.path) : URL(fileAtPath: place.path)
+                item.isDirectory
+                ? URL(directoryAtPath: item.path) : URL(fileAtPath: item.path)
         }
     }
 }

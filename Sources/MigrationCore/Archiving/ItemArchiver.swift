@@ -122,7 +122,7 @@ extension ItemArchiver {
         let item = SourceItem(
             directory: location.directory,
             name: itemName,
-            place: .known(name),
+            sourcePath: .known(name),
             status: try Self.reading(path) { () throws(SystemError) in
                 try location.directory.descriptor.status(of: itemName)
             }

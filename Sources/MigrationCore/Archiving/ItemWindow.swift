@@ -38,7 +38,7 @@ final class ItemWindow: EntryWindow {
             if part.isFirst, !knowsAttributes {
                 attributes = try FileAttributes(of: file, holding: reader.extra)
             }
-            let filling = file.fill(part.place, of: &bytes, from: part.offset)
+            let filling = file.fill(part.range, of: &bytes, from: part.offset)
             // Still the file that the walk saw, unchanged.
             let isUnchanged =
                 items[index].entry.kind.isDirectory
@@ -99,15 +99,15 @@ extension WindowItem {
 }
 
 extension FileDescriptor {
-    /// Reads content at `offset` into `buffer` at `place`; returns whether there was enough.
+    /// Reads content at `offset` into `buffer` at `range`; returns whether there was enough.
     fileprivate borrowing func fill(
-        _ place: Range<Int>,
+        _ range: Range<Int>,
         of buffer: inout [UInt8],
         from offset: UInt64
     ) -> Result<Bool, SystemError> {
-        var rest = place
+        var rest = range
         while !rest.isEmpty {
-            let position = offset + UInt64(rest.lowerBound - place.lowerBound)
+            let position = offset + UInt64(rest.lowerBound - range.lowerBound)
             do throws(SystemError) {
                 let count = try read(
                     at: position,

@@ -98,9 +98,9 @@ final class SourceBase: Sendable {
             return try root.descriptor.openBeneath(path.bytes[...], for: access)
         }
         let slash = UInt8(ascii: "/")
-        var place = source
-        place += path.bytes.dropFirst(archived.count)
-        let relative = source.isEmpty ? place.drop { $0 == slash } : place[...]
+        var full = source
+        full += path.bytes.dropFirst(archived.count)
+        let relative = source.isEmpty ? full.drop { $0 == slash } : full[...]
         guard !relative.isEmpty else { return try root.descriptor.duplicate() }
         return try root.descriptor.openBeneath(relative, for: access)
     }

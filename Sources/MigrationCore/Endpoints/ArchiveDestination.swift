@@ -77,11 +77,11 @@ public struct ArchiveDestination: Sendable {
         guard case .file(let path, let replacesExisting) = target else { return nil }
         if replacesExisting { try ArchiveFile.checkIsReplaceable(path) }
         do throws(SystemError) {
-            let place = try BytePath(resolving: path)
-            if !replacesExisting, try FileDescriptor.statusIfPresent(atPath: place) != nil {
+            let resolved = try BytePath(resolving: path)
+            if !replacesExisting, try FileDescriptor.statusIfPresent(atPath: resolved) != nil {
                 throw SystemError("open", code: SystemError.existingCode)
             }
-            return try FileDescriptor.open(place.parent, .directory).availableSpace()
+            return try FileDescriptor.open(resolved.parent, .directory).availableSpace()
         } catch {
             throw ArchiveFile.failure(error, at: path)
         }
@@ -366,8 +366,8 @@ package struct ArchiveFile: ~Copyable {
     /// Throws if something is at `path` that must not be replaced with a file, such as a device.
     fileprivate static func checkIsReplaceable(_ path: BytePath) throws(MigrationError) {
         do {
-            let place = try BytePath(resolving: path)
-            let status = try FileDescriptor.statusIfPresent(atPath: place)
+            let resolved = try BytePath(resolving: path)
+            let status = try FileDescriptor.statusIfPresent(atPath: resolved)
             if status == nil || status?.kind == .regular { return }
         } catch {
             throw failure(error, at: path)

@@ -27,7 +27,7 @@ package final class RemoteArchive: Sendable {
     }
 
     /// The host, and the archive's path there.
-    package let place: SSHLocation
+    package let location: SSHLocation
 
     private let command: [UInt8]
     private let arguments: [[UInt8]]
@@ -37,17 +37,17 @@ package final class RemoteArchive: Sendable {
     /// Names an archive.
     ///
     /// - Parameters:
-    ///   - place: The host, and the archive's path there.
+    ///   - location: The host, and the archive's path there.
     ///   - command: The command that the host's shell runs as `migrate`.
     ///   - arguments: The flags of `migrate receive`, with ``protocolVersion`` among them.
     ///   - options: Options of ssh, as its `-o` takes them.
     package init(
-        _ place: SSHLocation,
+        _ location: SSHLocation,
         command: [UInt8],
         arguments: [[UInt8]],
         options: [[UInt8]]
     ) {
-        self.place = place
+        self.location = location
         self.options = options
         self.command = command
         self.arguments = arguments
@@ -64,7 +64,7 @@ package final class RemoteArchive: Sendable {
 
     private var commandLine: [UInt8] {
         let words =
-            [[UInt8]("receive".utf8)] + arguments + [[UInt8]("--".utf8), place.path.bytes]
+            [[UInt8]("receive".utf8)] + arguments + [[UInt8]("--".utf8), location.path.bytes]
         return command + words.flatMap { [UInt8(ascii: " ")] + SSHLocation.quoting($0) }
     }
 }
@@ -76,7 +76,7 @@ extension RemoteArchive {
     func start(_ operation: MigrationOperation) throws -> ArchiveBeginning {
         let peer: PipedProcess
         do throws(SystemError) {
-            peer = try PipedProcess.start(place.words(running: commandLine, options: options))
+            peer = try PipedProcess.start(location.words(running: commandLine, options: options))
         } catch {
             throw MigrationError(.commandFailed, "ssh can't be started", cause: error)
         }

@@ -22,7 +22,7 @@ package struct SSHLocation: Hashable, Sendable {
         let rest = url[scheme.count...]
         guard let slash = rest.firstIndex(of: UInt8(ascii: "/")),
             let authority = String(validating: rest[..<slash], as: UTF8.self),
-            let place = Self.authority(authority[...]),
+            let host = Self.authority(authority[...]),
             var path = Self.decoded(rest[slash...])
         else { return nil }
         if path.starts(with: "/~/".utf8) { path.removeFirst(3) }
@@ -30,7 +30,7 @@ package struct SSHLocation: Hashable, Sendable {
         guard let last = path.last, last != UInt8(ascii: "/") else { return nil }
         self.url = url
         self.path = BytePath(path)
-        (destination, port) = place
+        (destination, port) = host
     }
 
     /// Splits `[user@]host[:port]`; an IPv6 address is in brackets.

@@ -49,16 +49,16 @@ private struct FileContent {
         _ path: EntryPath,
         _ body: (Span<UInt8>) throws -> Void
     ) throws -> ArchiveInspection {
-        var place = path
+        var current = path
         for _ in 0...Self.linkLimit {
             let input = try source.open(operation)
             let isPipe = input.size == nil || names != nil
             operation.progress?.setTotal(Int64(clamping: input.size ?? 0))
             let reader = try ArchiveReader(input, access: .selective)
             if !isPipe { try expectedFingerprint?.check(reader.fingerprint) }
-            let occurrence = try isPipe ? nil : lastOccurrence(of: place, in: reader)
-            if !isPipe { _ = try reader.select([place]) }
-            guard let target = try read(place, occurrence: occurrence, from: reader, body) else {
+            let occurrence = try isPipe ? nil : lastOccurrence(of: current, in: reader)
+            if !isPipe { _ = try reader.select([current]) }
+            guard let target = try read(current, occurrence: occurrence, from: reader, body) else {
                 if isPipe { try expectedFingerprint?.check(reader.fingerprint) }
                 return ArchiveInspection(
                     reader,
@@ -71,7 +71,7 @@ private struct FileContent {
                     "another name of \(target): name that one, or read the archive from a file"
                 throw MigrationError(.invalidOption, message, path: BytePath(path.bytes))
             }
-            place = target
+            current = target
         }
         throw ArchiveError(.refused, "too many hard links lead to the file", entry: path)
     }

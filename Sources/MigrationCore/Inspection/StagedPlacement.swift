@@ -143,7 +143,7 @@ extension StagedPlacement {
         let path = pair.path(of: name)
         guard path != Self.stagingName else {
             let message = "the archive holds a name that extractions use themselves"
-            throw MigrationError(.outputExists, message, path: place(of: path))
+            throw MigrationError(.outputExists, message, path: destination(of: path))
         }
         let meeting = try meeting(of: name, pair)
         if meeting == .directories { return true }
@@ -226,25 +226,25 @@ extension StagedPlacement {
 // MARK: - Failures
 
 extension StagedPlacement {
-    private func place(of path: [UInt8]) -> BytePath {
+    private func destination(of path: [UInt8]) -> BytePath {
         path.isEmpty ? directory : directory / BytePath(path)
     }
 
     private func failure(_ error: SystemError, at path: [UInt8]) -> MigrationError {
-        let place = place(of: path)
+        let destination = destination(of: path)
         guard !error.isExisting else {
             var message = "the directory already holds an item of that name"
             if case .merged = policy { message = "a file of that name is there already" }
-            return MigrationError(.outputExists, message, path: place)
+            return MigrationError(.outputExists, message, path: destination)
         }
         if case .merged = policy, error.isDirectory || error.isNotDirectory {
             let message =
                 error.isDirectory
                 ? "a directory is there where the archive has a file"
                 : "a file is there where the archive has a directory"
-            return MigrationError(.outputFailed, message, path: place)
+            return MigrationError(.outputFailed, message, path: destination)
         }
         let code: MigrationError.Code = error.isOutOfSpace ? .outOfSpace : .outputFailed
-        return MigrationError(code, "can't be moved to its place", path: place, cause: error)
+        return MigrationError(code, "can't be moved to its place", path: destination, cause: error)
     }
 }

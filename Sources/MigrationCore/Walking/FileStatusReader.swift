@@ -77,7 +77,7 @@ final class FileStatusReader {
 ///
 /// If a file has changed since, the export fails when it is read, as for later changes.
 final class KnownStatuses {
-    private struct Place: Hashable {
+    private struct RunKey: Hashable {
         let directory: FileStatus.Identity
         let start: Int
     }
@@ -85,26 +85,26 @@ final class KnownStatuses {
     /// The maximum number of remembered files, which bounds the memory.
     private static let limit = 64 * 1024
 
-    private var runs: [Place: (directory: FileStatus, files: [FileStatus])] = [:]
+    private var runs: [RunKey: (directory: FileStatus, files: [FileStatus])] = [:]
     private var count = 0
 
     /// Remembers the files of `run`, if there is room.
     func note(_ files: [FileStatus], of run: FileRun) {
         guard count + files.count <= Self.limit else { return }
         count += files.count
-        runs[Self.place(of: run)] = (run.status, files)
+        runs[Self.key(of: run)] = (run.status, files)
     }
 
     /// Takes the statuses of `run`; `nil` if its directory has changed since.
     func take(_ run: FileRun) -> [FileStatus]? {
-        guard let known = runs.removeValue(forKey: Self.place(of: run)),
+        guard let known = runs.removeValue(forKey: Self.key(of: run)),
             run.status.isUnchanged(since: known.directory), known.files.count == run.range.count
         else { return nil }
         return known.files
     }
 
-    private static func place(of run: FileRun) -> Place {
-        Place(directory: run.status.identity, start: run.range.lowerBound)
+    private static func key(of run: FileRun) -> RunKey {
+        RunKey(directory: run.status.identity, start: run.range.lowerBound)
     }
 }
 

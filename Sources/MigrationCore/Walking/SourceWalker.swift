@@ -122,7 +122,7 @@ package struct SourceWalker {
         let level = levels.removeLast()
         try visitor.leave(
             WalkedDirectory(
-                place: .here(path),
+                sourcePath: .here(path),
                 opened: directory,
                 status: level.status
             )
@@ -267,24 +267,24 @@ package struct SourceItem {
     /// The open directory that holds it.
     package let directory: OpenFile
     package let name: [UInt8]
-    let place: SourcePath
+    let sourcePath: SourcePath
     package let status: FileStatus
 
     /// Its path in the archive.
-    package var path: [UInt8] { place.bytes(of: name) }
+    package var path: [UInt8] { sourcePath.bytes(of: name) }
 
     /// The length of the path.
-    var pathCount: Int { place.count(of: name) }
+    var pathCount: Int { sourcePath.count(of: name) }
 }
 
 extension SourceItem {
-    /// Looks at `name` in `directory`, whose place in the archive is `place`.
-    init(named name: [UInt8], at place: SourcePath, in directory: OpenFile) throws(ArchiveError) {
+    /// Looks at `name` in `directory`, whose path in the archive is `path`.
+    init(named name: [UInt8], at path: SourcePath, in directory: OpenFile) throws(ArchiveError) {
         do {
             let status = try directory.descriptor.status(of: name)
-            self.init(directory: directory, name: name, place: place, status: status)
+            self.init(directory: directory, name: name, sourcePath: path, status: status)
         } catch {
-            throw Self.failure(error, at: place.bytes(of: name))
+            throw Self.failure(error, at: path.bytes(of: name))
         }
     }
 
@@ -353,12 +353,12 @@ package struct FileRun {
 
 /// A directory that was walked, with its status before.
 package struct WalkedDirectory {
-    let place: SourcePath
+    let sourcePath: SourcePath
     package let opened: OpenFile
     package let status: FileStatus
 
     /// Its path in the archive; empty for the root.
-    package var path: [UInt8] { place.bytes() }
+    package var path: [UInt8] { sourcePath.bytes() }
 
     /// Throws if entries were added or removed meanwhile.
     package func checkIsUnchanged() throws(ArchiveError) {

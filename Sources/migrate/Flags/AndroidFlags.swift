@@ -46,10 +46,10 @@ struct BackupFlags: FlagGroup {
     }
 
     /// The backup called `name`, after reading its password.
-    func place(of name: ArchiveName, on console: Console) throws -> BackupPlace {
+    func place(of name: ArchiveName, on console: Console) throws -> BackupLocation {
         // This throws if standard input can't be read.
         _ = try name.source(on: console)
-        var place = BackupPlace(
+        var place = BackupLocation(
             name.isStandardStream
                 ? .descriptor(StandardStream.input.rawValue) : .path(name.path)
         )

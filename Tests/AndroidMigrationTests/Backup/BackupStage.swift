@@ -87,7 +87,7 @@ struct BackupStage {
             try end.fileHandleForWriting.close()
             pipe = process
         }
-        var place = BackupPlace(
+        var place = BackupLocation(
             throughPipe
                 ? .descriptor(end.fileHandleForReading.fileDescriptor)
                 : .path(BytePath(url(name).path))

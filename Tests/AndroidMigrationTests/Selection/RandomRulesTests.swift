@@ -62,7 +62,7 @@ import Testing
                 )
             )
             let storage = try await BackupOperations.tree(
-                BackupPlace(.path(.init(place.url(tree).path))),
+                BackupLocation(.path(.init(place.url(tree).path))),
                 package: nil,
                 spoolingTo: .init(place.url(".").path)
             )

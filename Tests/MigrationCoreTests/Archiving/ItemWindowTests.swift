@@ -44,7 +44,7 @@ struct ItemWindowTests {
             let count = Int(window.entry(at: index).contentSize)
             var bytes = [UInt8](repeating: UInt8(ascii: "-"), count: count + 2)
             do {
-                let part = ContentPart(offset: 0, place: 1..<count + 1, isFirst: true)
+                let part = ContentPart(offset: 0, range: 1..<count + 1, isFirst: true)
                 _ = try window.read(part, ofEntryAt: index, into: &bytes)
             } catch let error as ArchiveError {
                 return "\(error.code)"
@@ -60,7 +60,7 @@ struct ItemWindowTests {
         try (directory / "a").write("0123456789")
         let window = try window(of: directory)
         var bytes = [UInt8](utf8: "------")
-        let part = ContentPart(offset: 3, place: 1..<5, isFirst: false)
+        let part = ContentPart(offset: 3, range: 1..<5, isFirst: false)
         #expect(try window.read(part, ofEntryAt: 0, into: &bytes).isEmpty)
         #expect(String(decoding: bytes, as: UTF8.self) == "-3456-")
     }
