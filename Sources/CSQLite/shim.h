@@ -36,7 +36,7 @@ static inline int migration_sqlite_bind_blob(
     return sqlite3_bind_blob(statement, index, bytes, count, SQLITE_TRANSIENT);
 }
 
-/// Uses nothing that the file brings along: no views, no triggers, no functions of the schema.
+/// Ignores views, triggers and functions in the file's schema.
 static inline void migration_sqlite_defend(sqlite3 *database) {
     sqlite3_db_config(database, SQLITE_DBCONFIG_DEFENSIVE, 1, (int *)0);
     sqlite3_db_config(database, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, (int *)0);

@@ -149,7 +149,7 @@ public final class ArchiveReader: RestorableArchive {
 
     /// Returns the next entry, or `nil` after the last; content that was not read is skipped.
     ///
-    /// - Returns: The entry, or `nil` once the archive was read to its end and is proved to be whole.
+    /// - Returns: The entry, or `nil` once the archive was read to its end and is proved complete.
     /// - Throws: ``ArchiveError`` of codes `damaged`, `truncated`, `refused` and `unsupported` if
     ///   the archive is invalid, and of code `inputFailed` if it can't be read;
     ///   `CancellationError`.
@@ -215,8 +215,8 @@ public final class ArchiveReader: RestorableArchive {
         }
     }
 
-    /// The pieces that hold nothing but content of the current entry; `nil` from a pipe, of another program's tar
-    /// file, or where an archive is read as a whole.
+    /// The pieces that hold nothing but content of the current entry; `nil` from a pipe, of another
+    /// program's tar file, or if an archive is read as a whole.
     package func contentPieces() throws -> ContentPieces? {
         guard let strict, !isWhole, let knownIndex, let place = try strict.contentPlace()
         else { return nil }

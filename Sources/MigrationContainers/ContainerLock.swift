@@ -137,7 +137,7 @@ package struct LockWait: Sendable {
         self.handler = handler
     }
 
-    /// Locks the container for writing, as soon as nobody else holds it.
+    /// Locks the container for writing, as soon as it is free.
     ///
     /// - Throws: ``MigrationError``; `CancellationError`.
     package func lockForWriting(_ container: MigrationDataContainer) throws -> ContainerLock {

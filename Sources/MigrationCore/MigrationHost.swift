@@ -64,7 +64,7 @@ extension MigrationHost {
     /// A failed export leaves nothing behind, and an existing archive stays as it was.
     ///
     /// - Parameters:
-    ///   - container: The container, which nobody else may be using.
+    ///   - container: The container, which must not be in use.
     ///   - destination: Where to write the archive. A file appears only when it is complete.
     ///   - options: How to export.
     ///   - progress: Gets the estimate of the content's bytes as its total, and what was archived.
@@ -94,7 +94,7 @@ extension MigrationHost {
     /// reads.
     ///
     /// - Parameters:
-    ///   - container: The container, which nobody else may be using.
+    ///   - container: The container, which must not be in use.
     ///   - options: How an export would be made; the compression does not matter.
     ///   - progress: Gets the estimate of the content's bytes as its total, and what was read.
     /// - Returns: What an export would report, with no bytes of an archive.
@@ -114,7 +114,7 @@ extension MigrationHost {
     /// Everything is read and compressed as in an export, but the archive is not kept.
     ///
     /// - Parameters:
-    ///   - container: The container, which nobody else may be using.
+    ///   - container: The container, which must not be in use.
     ///   - destination: Where the archive would be written.
     ///   - options: How the export would be made.
     ///   - progress: Gets the estimate of the content's bytes as its total, and what was read.
@@ -304,7 +304,7 @@ extension MigrationHost {
     /// Lists what a container holds, without reading any content.
     ///
     /// - Parameters:
-    ///   - container: The container, which nobody else may be changing.
+    ///   - container: The container, which must not change meanwhile.
     ///   - includesCaches: Whether an export would archive `Library/Caches` too.
     ///   - body: Gets each entry, and why an export would leave it out.
     /// - Throws: ``MigrationError`` of codes `containerBusy` and `containerInvalid`; `ArchiveError` of codes
@@ -428,7 +428,7 @@ extension MigrationHost {
     /// outcome. It gives up an import only on request.
     ///
     /// - Parameters:
-    ///   - container: The container, which nobody else may be using.
+    ///   - container: The container, which must not be in use.
     ///   - discards: Whether to give up an import that can't be finished, or bookkeeping that can't
     ///     be understood. Old data is moved back if nothing else has its name. All other data is
     ///     kept in the directories `.migration-kept-1` and so on in the container.

@@ -8,7 +8,7 @@ extension MigrationHost {
     /// Exports what an app's own extension chooses into an archive.
     ///
     /// - Parameters:
-    ///   - container: The container, which nobody else may be using.
+    ///   - container: The container, which must not be in use.
     ///   - destination: Where to write the archive. A file appears only when it is complete.
     ///   - appExtension: The extension, which chooses the data; `nil` exports everything.
     ///   - options: How to export.
@@ -40,7 +40,7 @@ extension MigrationHost {
     /// It is the same as that of an archive if the extension appends the same items in the same order.
     ///
     /// - Parameters:
-    ///   - container: The container, which nobody else may be using.
+    ///   - container: The container, which must not be in use.
     ///   - appExtension: The extension, which chooses the data; `nil` takes everything.
     ///   - options: How an export would be made; the compression does not matter.
     ///   - progress: Gets the estimate of the content's bytes as its total, and what was read.
@@ -67,7 +67,7 @@ extension MigrationHost {
     /// The extension takes part as in an export, but the archive is not kept.
     ///
     /// - Parameters:
-    ///   - container: The container, which nobody else may be using.
+    ///   - container: The container, which must not be in use.
     ///   - destination: Where the archive would be written.
     ///   - appExtension: The extension, which chooses the data; `nil` takes everything.
     ///   - options: How the export would be made.
@@ -163,7 +163,7 @@ extension MigrationHost {
     /// entitlement is a finding here, and the extension is not started.
     ///
     /// - Parameters:
-    ///   - container: The app's container, which nobody else may be using.
+    ///   - container: The app's container, which must not be in use.
     ///   - appExtension: The extension.
     ///   - rehearsesCancellation: Whether to begin an export and cancel it at its first append,
     ///     which shows whether the extension passes the cancellation on. Nothing of it is kept.

@@ -13,7 +13,7 @@ package struct StoreCheckAnswer: Answer, JSONObject {
     ///   - facts: The facts about the store.
     ///   - model: How a Core Data model relates to it, if one was given.
     ///   - inference: How a schema relates to it, if one was given.
-    ///   - advice: How the program words what helps.
+    ///   - advice: How the program words remedies.
     package init(
         _ facts: StoreFacts,
         model: CoreDataStoreInspector.Verdict?,
@@ -182,7 +182,7 @@ package struct StoreUpgradeAnswer: Answer, JSONObject {
     /// - Parameters:
     ///   - report: What was done, or would be done.
     ///   - inference: How the schema relates to the store; `nil` of a plan.
-    ///   - advice: How the program words what helps.
+    ///   - advice: How the program words remedies.
     package init(
         _ report: StorePlanMessage.Report,
         _ inference: SchemaInference?,

@@ -545,7 +545,7 @@ extension SQLiteConnection {
     /// Copies every page into `destination` in one transaction and in bounded memory.
     ///
     /// - Parameters:
-    ///   - destination: A database that nobody else uses.
+    ///   - destination: A database that no other connection uses.
     ///   - report: Gets the number of copied bytes; stops the copy by throwing.
     /// - Throws: ``StoreMigrationError``; the errors of `report`.
     func copy(to destination: SQLiteConnection, report: (_ copied: Int64) throws -> Void) throws {

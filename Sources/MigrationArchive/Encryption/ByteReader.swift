@@ -75,7 +75,7 @@ package class ByteReader: ByteSource {
     /// How many bytes were consumed.
     package private(set) var position: UInt64 = 0
 
-    /// Reads `source`; takes the place of another reader, with what that has looked at.
+    /// Reads `source`; if that is another reader, takes over its lookahead buffer.
     init(_ source: any ByteSource, on operation: MigrationOperation = MigrationOperation()) {
         self.operation = operation
         guard let reader = source as? ByteReader else {

@@ -67,7 +67,7 @@ extension ZstdStreamSource {
         }
     }
 
-    /// The number at `offset` from the first byte that is looked at.
+    /// The number at `offset` in the lookahead buffer.
     private func number(at offset: Int) -> UInt32 {
         [UInt8](input.ahead.prefix(8)).littleEndian(at: offset)
     }

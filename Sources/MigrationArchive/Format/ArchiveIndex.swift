@@ -30,7 +30,7 @@ struct ArchiveIndex: Equatable, Sendable {
     /// The frames that an index may list, 1 TiB of stream, so that a file can't demand unbounded memory.
     static let frameLimit = 1 << 18
 
-    /// The most bytes of headers and content that an archive holds.
+    /// The maximum size of headers and content in an archive.
     static let longestStream = UInt64(frameLimit * FrameFormat.chunkSize)
 
     /// The frames that the seek table lists besides those of pieces.

@@ -44,13 +44,13 @@ package struct WindowCutter: Sendable {
         }
     }
 
-    /// The most entries in a window.
+    /// The maximum number of entries in a window.
     package static let entryLimit = 8192
 
-    /// The most bytes of content in a window that holds more than one entry.
+    /// The maximum size of content in a window that holds more than one entry.
     package static let contentLimit: UInt64 = 512 << 20
 
-    /// The most bytes of paths and link targets in a window that holds more than one entry.
+    /// The maximum size of paths and link targets in a window that holds more than one entry.
     package static let pathLimit = 1 << 20
 
     private var window = Size()

@@ -520,7 +520,7 @@ extension ArchiveExtractor {
         do {
             source = try tree.existingParent(of: target)
             switch try source.status(of: targetName).kind {
-            // The entry is there already.
+            // The entry already exists.
             case .regular where entry.isLinkToItself, .symbolicLink where entry.isLinkToItself:
                 return
             case .regular: break

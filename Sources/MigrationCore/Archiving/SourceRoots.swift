@@ -40,7 +40,7 @@ package struct SourceRoots {
 
     package init() {}
 
-    /// Adds the directory at `path`, an absolute path with no link in it.
+    /// Adds the directory at `path`, an absolute path without links.
     package mutating func add(_ path: BytePath, _ kind: Kind) throws(SystemError) {
         let directory = OpenFile(try FileDescriptor.open(path, .directory))
         let identity = try directory.descriptor.status().identity
@@ -48,7 +48,7 @@ package struct SourceRoots {
         if kind == .container { bookkeeping = try Self.bookkeeping(in: directory) }
     }
 
-    /// Adds the file or directory at `path`, an absolute path with no link in it.
+    /// Adds the file or directory at `path`, an absolute path without links.
     package mutating func addGrant(_ path: BytePath) throws(SystemError) {
         let status = try FileDescriptor.status(atPath: path)
         if status.kind == .directory { return try add(path, .grantedResource) }
@@ -64,7 +64,7 @@ package struct SourceRoots {
         )
     }
 
-    /// Makes `alias` another name of `path`, which has no link in it.
+    /// Makes `alias` another name of `path`, which contains no links.
     package mutating func addAlias(_ alias: BytePath, of path: BytePath) {
         aliases.append((alias, path))
     }

@@ -22,7 +22,7 @@ extension ChildProcess {
         package var group: ControlGroup?
         /// The bytes of private memory for it, and for each process that it starts.
         package var memoryLimit: UInt64?
-        /// The most processes and threads of its user, for its own user namespace.
+        /// The maximum number of processes and threads of its user, for its own user namespace.
         package var taskLimit: UInt64?
         /// The user that it runs as; `nil` for this process's user.
         package var user: UserIdentity?

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Backups of Android's in the hands of `migrate`: converted, looked at, and refused.
+/// Android backups that `migrate` converts, inspects and refuses.
 @Suite(.scratchDirectory) struct AndroidBackupTests {
     private let place: Workplace
 

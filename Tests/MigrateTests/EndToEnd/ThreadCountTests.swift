@@ -24,7 +24,7 @@ struct ThreadCountTests {
         print(most)
         """
 
-    /// The most threads that a process of `words` had at a time.
+    /// The maximum number of threads that a process of `words` had at a time.
     private func mostThreads(_ words: String, in place: Workplace) throws -> Int {
         let counted = try place.shell(
             """

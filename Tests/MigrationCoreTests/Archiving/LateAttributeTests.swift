@@ -12,7 +12,7 @@ struct LateAttributeTests {
 
     /// Makes files of 100 KiB, some larger than a piece, of which those at `places` have an attribute.
     ///
-    /// - Returns: `nil` where the file system has no attributes.
+    /// - Returns: `nil` if the file system has no attributes.
     private func makeSource(_ places: [Int]) throws -> Places? {
         let made = try Places()
         for index in 0..<Self.fileCount {

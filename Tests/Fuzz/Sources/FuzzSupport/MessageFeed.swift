@@ -8,7 +8,7 @@ internal import Glibc
 enum MessageFeed {
     typealias Message = (kind: UInt8, payload: ArraySlice<UInt8>)
 
-    /// The most bytes that the socket holds for certain while nobody reads.
+    /// The number of bytes that the socket surely holds while nobody reads.
     private static let largestPiece = 32 << 10
 
     /// Sends `bytes` in pieces of `size` and calls `body` with each message that comes out.
