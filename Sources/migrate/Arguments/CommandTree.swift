@@ -2,7 +2,7 @@
 ///
 /// Help pages and shell completions are made from this tree.
 struct CommandTree: Sendable {
-    /// The purpose of `migrate help`, which is not a command of its own.
+    /// The purpose of `migrate help`, which is not a separate command.
     static let helpAbstract = "Show the help of a subcommand."
 
     /// The purpose of the program.
@@ -147,7 +147,7 @@ struct FlagDescription: Sendable {
         topic: .running
     )
 
-    /// The flag as it is typed, with the name of its value.
+    /// The flag as typed, with the name of its value.
     var label: String {
         valueName.map { "--\(name) <\($0)>" } ?? "--\(name)"
     }

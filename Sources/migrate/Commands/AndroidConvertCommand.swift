@@ -56,7 +56,7 @@ struct AndroidConvertCommand: Command {
         to: \.options.compressionLevel
     )
     .help(
-        "The zstd compression level, from 1 to 19; 1 by default, as such an archive is usually "
+        "The zstd compression level, from 1 to 19; 1 by default, because such an archive is usually "
             + "read once."
     )
     private static let threads = Flag<Self>.threads(to: \.options.threadCount)

@@ -23,7 +23,7 @@ struct AndroidLintCommand: Command {
         Flag.androidManifest(to: \.manifest)
         AndroidDataFlags.included(at: \.data)
         Flag("notes", sets: \.showsNotes)
-            .help("Show notes too, which ask for no change; JSON always has them.")
+            .help("Show notes too, which need no change; JSON always includes them.")
         json
         Flag("github", sets: \.answersInAnnotations)
             .help("Answer with annotations for a workflow on GitHub.")

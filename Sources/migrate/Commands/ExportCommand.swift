@@ -35,8 +35,8 @@ struct ExportCommand: ExportingCommand {
             .about(.signature)
         Flag("resume", sets: \.resumes)
             .help(
-                "Go on with what an interrupted export has left of the archive, and leave what is written "
-                    + "if this one fails."
+                "Resume an interrupted export to the archive, and keep what is written if this one "
+                    + "fails."
             )
             .excluding(ifExists)
             .about(.archive)

@@ -31,7 +31,7 @@ struct ExtractCommand: Command {
             .required
         merge
         Flag("force", short: "f", sets: \.common.replacesExisting)
-            .help("With '--merge', replace files that are there.")
+            .help("With '--merge', replace existing files.")
             .about(.container)
             .needing(merge)
         EntrySelection.pattern.included(at: \.selection)
@@ -63,8 +63,8 @@ struct ExtractCommand: Command {
 
     private static let merge = Flag<Self>("merge", sets: \.merges)
         .help(
-            "Extract into directories that are there, which keep their permissions and times; a file "
-                + "that is there is an error."
+            "Extract into existing directories, which keep their permissions and times; an existing "
+                + "file is an error."
         )
         .about(.container)
 

@@ -65,7 +65,7 @@ struct IOSConvertCommand: Command {
             .help("The version of the data's format, in place of the app's version.")
             .about(.container)
         Flag("keep-going", short: "k", sets: \.options.keepsGoing)
-            .help("Archive the rest where files of the backup are missing or damaged.")
+            .help("Archive the rest if files of the backup are missing or damaged.")
             .excluding(container)
             .about(.archive)
         Flag.allowUnfinished(sets: \.allowsUnfinished)

@@ -46,7 +46,7 @@ struct ImportCommand: RecordedCommand {
         sets: \.options.skipsIfImported
     )
     .help(
-        "Do nothing if the container's data came from this archive already; a stream needs '--expect' "
+        "Do nothing if the container's data already came from this archive; a stream needs '--expect' "
             + "too."
     )
     .about(.container)
@@ -83,8 +83,8 @@ struct ImportCommand: RecordedCommand {
         Flag.bundleIdentifier(to: \.bundleIdentifier)
         Flag.claimedIdentifier(
             help:
-                "Take the archive for this app's, whichever app it names; the container must be this "
-                + "app's, too, or becomes it.",
+                "Treat the archive as this app's, whichever app it names; the container must be this "
+                + "app's too, or becomes it.",
             to: \.options.bundleIdentifier
         )
         Flag.notAContainer(sets: \.options.takesAnyDirectory)

@@ -21,11 +21,11 @@ struct ListCommand: Command {
     }
 
     private static let jsonLines = Flag<Self>("json-lines", sets: \.format, to: .jsonLines)
-        .help("Answer with one JSON document a line, each an entry.")
+        .help("Answer with one JSON document per line, each an entry.")
         .about(.running)
 
     private static let ncdu = Flag<Self>("ncdu", sets: \.isForNcdu)
-        .help("Answer with a tree for 'ncdu -f', which shows what takes the room.")
+        .help("Answer with a tree for 'ncdu -f', which shows what takes space.")
         .about(.running)
 
     static var flags: [Flag<Self>] {
@@ -45,7 +45,7 @@ struct ListCommand: Command {
     static let examples: Examples = [
         "List all entries.": "migrate list notes.tar.zst",
         "List the pictures, wherever they are.": "migrate list notes.tar.zst --glob '*.jpg'",
-        "Look at what takes the room.": "migrate list notes.tar.zst --ncdu | ncdu -f -",
+        "Look at what takes space.": "migrate list notes.tar.zst --ncdu | ncdu -f -",
     ]
 
     func check() throws(UsageError) {

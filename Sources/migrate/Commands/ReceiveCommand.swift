@@ -43,7 +43,7 @@ struct ReceiveCommand: Command {
         as: .number(in: 1...99),
         to: \.protocolVersion
     )
-    .help("The version of the conversation that the sender can have.")
+    .help("The protocol version of the sender.")
     .required
 
     private static let force = Flag<Self>.force(replacing: "an archive")

@@ -31,7 +31,7 @@ struct SignCommand: Command {
     static let examples: Examples = [
         "Sign an archive; the signature is notes.tar.zst.sig.":
             "migrate sign notes.tar.zst --key ~/.ssh/id_ed25519",
-        "Let an agent sign, which holds the private key.":
+        "Sign by an agent that holds the private key.":
             "migrate sign notes.tar.zst --key ~/.ssh/id_ed25519.pub",
         "Write the signature elsewhere.":
             "migrate sign notes.tar.zst --key id_ed25519 --signature signatures/notes",

@@ -15,7 +15,7 @@ struct StoreUpgradeCommand: Command {
     static let abstract = "Migrate an app's store to its current version, step by step."
 
     static var flags: [Flag<Self>] {
-        Flag.store(help: "The store, which nobody may use meanwhile.", to: \.store)
+        Flag.store(help: "The store, which must not be in use.", to: \.store)
         Flag("plan", value: "program", as: .path, to: \.plan)
             .help("A program made with StoreMigration. It runs unconfined: it is your own.")
             .unless(SchemaFlags.schema)
@@ -30,7 +30,7 @@ struct StoreUpgradeCommand: Command {
             "migrate store upgrade --store Notes.sqlite --plan ./NotesPlan",
         "Show the steps, and change nothing.":
             "migrate store upgrade --store Notes.sqlite --plan ./NotesPlan --dry-run",
-        "Bring it to a schema, by steps that nobody wrote.":
+        "Bring it to a schema, by inferred steps.":
             "migrate store upgrade --store notes.db --schema notes.sql",
     ]
 

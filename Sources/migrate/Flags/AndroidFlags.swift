@@ -28,7 +28,7 @@ struct BackupFlags: FlagGroup {
     .about(.encryption)
 
     private static let trust = Flag<Self>("trust-sizes", sets: \.sizePolicy, to: .trust)
-        .help("Take each entry as long as its header says, whatever is inside it.")
+        .help("Trust the size in each entry's header, whatever is inside the entry.")
 
     /// The flags that say how to read an entry that contains other entries' headers.
     @FlagList<Self> static var sizeFlags: [Flag<Self>] {

@@ -29,14 +29,14 @@ extension Flag {
 
     static func notAContainer(sets path: Property<Owner, Bool>) -> Flag {
         Flag("not-a-container", sets: path)
-            .help("Take the directory as it is, even if several containers lie in it.")
+            .help("Use the directory itself, even if it holds several containers.")
             .about(.container)
     }
 
     static func activity(to path: Property<Owner, BytePath?>) -> Flag {
         Flag("activity", value: "plist", as: .path, to: path)
             .help(
-                "What the person was doing, for the app to go on there: a property list with "
+                "What the person was doing, for the app to continue: a property list with "
                     + "activityType, title and userInfo."
             )
             .about(.container)
@@ -74,7 +74,7 @@ extension Flag {
 
     static func expect(to path: Property<Owner, Fingerprint?>) -> Flag {
         Flag("expect", value: "fingerprint", as: .fingerprint, to: path)
-            .help("Refuse any archive but the one of this fingerprint.")
+            .help("Refuse an archive with any other fingerprint.")
             .about(.archive)
     }
 

@@ -105,7 +105,7 @@ struct EncryptionFlags: FlagGroup {
 
     private var hasRecipients: Bool { !recipients.isEmpty || !recipientFiles.isEmpty }
 
-    /// Whether the archive is to be encrypted.
+    /// Whether the archive will be encrypted.
     var isGiven: Bool { hasRecipients || passphrase.isGiven }
 
     /// Checks that the flags are compatible, and that the keys on the command line are valid.

@@ -129,8 +129,8 @@ struct ExtensionFlags: FlagGroup {
         )
     }
     .help(
-        "A file or directory outside the container that the extension may read, or with ':rw' behind "
-            + "the path also change, while it asks for it; may be repeated."
+        "A file or directory outside the container that the extension may read, or with ':rw' after "
+            + "the path also change, while it has it open; may be repeated."
     )
 
     /// Checks that no app group is both included and left out.

@@ -62,7 +62,7 @@ struct RestoredMetadataFlags: FlagGroup {
                 throw .message("option '--\(name)' is given twice for \(accounts.from)")
             }
         }
-        .help("Restore what the \(kind) of the first number owns as the second's; may be repeated.")
+        .help("Restore files of the first \(kind) as the second's, by numbers; may be repeated.")
         .needing(MetadataFlags.owners)
     }
 

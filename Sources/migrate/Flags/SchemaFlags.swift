@@ -31,7 +31,7 @@ struct SchemaFlags: FlagGroup {
             .help("Give a table or column (table.column) another name.")
             .needing(schema)
         Flag("drop", value: "name", as: .text, appendingTo: \.drops)
-            .help("Let a table or column (table.column) go with its data.")
+            .help("Allow removing a table or column (table.column) with its data.")
             .needing(schema)
     }
 

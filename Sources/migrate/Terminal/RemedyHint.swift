@@ -268,7 +268,7 @@ extension ErrorMessage.Hint {
         case .containerBusy where command.lacks("wait"):
             ("--wait", "use --wait <s> to wait for it")
         case .outputExists where command.lacks("merge"):
-            ("--merge", "use --merge to extract into directories that are there")
+            ("--merge", "use --merge to extract into existing directories")
         case .outputExists where command.offers("force") && !command.replacesExisting:
             ("--force", "use --force to replace it")
         case .containerHoldsData where command.offers("replace"):

@@ -35,7 +35,7 @@ struct MergeTests {
 
     @Test func `names the flag where a directory is there`() throws {
         let result = try place.shell("mkdir -p out/a; $migrate extract archive -t out; ls out")
-        #expect(result.errors.contains("out/a; use --merge to extract into directories"))
+        #expect(result.errors.contains("out/a; use --merge to extract into existing directories"))
         #expect(result.output == "a\n")
     }
 
