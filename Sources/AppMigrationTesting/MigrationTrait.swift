@@ -3,7 +3,7 @@ internal import MigrationHosting
 internal import MigrationSystem
 public import Testing
 
-/// Gives each test an app's extension to test and a container of its own.
+/// Gives each test an app's extension to test and its own container.
 ///
 /// Make one with `.migration(of:)` or `.migration(executable:)`.
 public struct MigrationTrait: SuiteTrait, TestTrait, TestScoping {

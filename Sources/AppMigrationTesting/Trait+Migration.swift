@@ -6,7 +6,7 @@ public import Testing
 extension Trait where Self == MigrationTrait {
     /// Tests an extension in the tests' own process, where a debugger reaches it.
     ///
-    /// Each test, and each case of one with arguments, gets an extension of its own and a fresh
+    /// Each test, and each case of one with arguments, gets its own extension and a fresh
     /// container, which ``MigrationTestContext/current`` returns. In the test's task and its child
     /// tasks, a tester finds both, and the import status and app groups are those of the container:
     ///
@@ -58,7 +58,7 @@ extension Trait where Self == MigrationTrait {
         }
     }
 
-    /// Tests an extension in a process of its own, confined as in a migration.
+    /// Tests an extension in its own process, confined as in a migration.
     ///
     /// Each test, and each case of one with arguments, gets a fresh container, which
     /// ``MigrationTestContext/current`` returns; its bundle identifier is that of the entitlement.

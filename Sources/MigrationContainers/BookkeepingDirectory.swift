@@ -157,7 +157,7 @@ package struct BookkeepingDirectory {
         try remove([UInt8](utf8: name))
     }
 
-    /// Removes `name`, whatever it is.
+    /// Removes `name`, of any kind.
     package func remove(_ name: [UInt8]) throws(SystemError) {
         do {
             // A read-only file system reports itself even for a missing file.

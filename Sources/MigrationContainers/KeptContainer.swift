@@ -12,7 +12,7 @@ package struct KeptContainer {
 
     /// Checks that the data of the container in `place` can be moved to `path`.
     ///
-    /// - Throws: ``MigrationError`` of code `outputExists` if something is there, and of code
+    /// - Throws: ``MigrationError`` of code `outputExists` if the path exists, and of code
     ///   `invalidOption` if the data can't be moved there.
     package init(_ path: BytePath, for place: ContainerPlace) throws(MigrationError) {
         do {

@@ -94,7 +94,7 @@ package struct NewBundle {
         of token: StagingToken
     ) throws(SystemError) {
         let left = OpenFile(try parent.descriptor.open(name, .directory))
-        // The staging directory of an existing container may hold data that is to be kept.
+        // The staging directory of an existing container may hold data that must be kept.
         guard try left.descriptor.statusIfPresent(of: StagingDirectory.containerName) == nil else {
             return
         }

@@ -97,7 +97,7 @@ extension MigrationHost {
     ///   - container: The container, which must not be in use.
     ///   - options: How an export would be made; the compression does not matter.
     ///   - progress: Gets the estimate of the content's bytes as its total, and what was read.
-    /// - Returns: What an export would report, with no bytes of an archive.
+    /// - Returns: What an export would report, without the archive's size.
     /// - Throws: The errors of ``export(_:to:options:progress:)``, except for those of the output.
     @concurrent
     public func fingerprint(

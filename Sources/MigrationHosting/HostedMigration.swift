@@ -44,7 +44,7 @@ extension MigrationHost {
     ///   - appExtension: The extension, which chooses the data; `nil` takes everything.
     ///   - options: How an export would be made; the compression does not matter.
     ///   - progress: Gets the estimate of the content's bytes as its total, and what was read.
-    /// - Returns: What an export would report, with no bytes of an archive.
+    /// - Returns: What an export would report, without the archive's size.
     /// - Throws: The errors of ``export(_:to:using:options:progress:)``, except for those of the output.
     @concurrent
     public func fingerprint(

@@ -155,7 +155,7 @@ extension FileDescriptor {
         try statusIfPresent(of: name[...])
     }
 
-    /// The metadata of `path`, whose links are not followed; `nil` if nothing is there.
+    /// The metadata of `path`, whose links are not followed; `nil` if it doesn't exist.
     package static func statusIfPresent(
         atPath path: BytePath
     ) throws(SystemError) -> FileStatus? {

@@ -243,7 +243,8 @@ package struct PendingFile: ~Copyable {
 }
 
 extension FileDescriptor {
-    /// Opens the pipe or the device at `path` for writing; `nil` if something else or nothing is there.
+    /// Opens the pipe or the device at `path` for writing; `nil` if `path` is something else or
+    /// doesn't exist.
     package static func openStream(at path: BytePath) throws(SystemError) -> FileDescriptor? {
         do throws(SystemError) {
             switch try openPlace(path).status().kind {

@@ -7,7 +7,7 @@ package import MigrationSystem
 ///
 /// Android expects the domains in a fixed order, so each is first collected in an unnamed file.
 package struct StreamConversion {
-    /// Who the stream is for.
+    /// The apps that the stream is for.
     package struct Options: Sendable {
         /// The package on Android.
         package let package: String

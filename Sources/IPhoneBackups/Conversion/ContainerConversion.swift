@@ -115,7 +115,7 @@ package struct ContainerConversion {
         plan.noteUncompared(earlier.uncompared)
     }
 
-    /// Appends the directories above `path` that have no row of their own.
+    /// Appends the directories above `path` that don't have their own row.
     private func appendParents(
         of path: EntryPath,
         below directories: inout [EntryPath],

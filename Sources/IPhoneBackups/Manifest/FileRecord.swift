@@ -222,7 +222,7 @@ private struct KeyedArchive {
         try value(field, in: "NS.data")?.data
     }
 
-    /// The value of a field, which may be under a key of an object of its own class.
+    /// The value of a field, which may be under a key of a nested object.
     private func value(_ field: String, in key: String) throws(FlawedRecord) -> PropertyListValue? {
         try Self.reading { () throws(PropertyListError) in
             guard let found = try list.member(field, of: root), let object = try resolve(found)

@@ -10,7 +10,7 @@ public struct ArchiveEntry: Hashable, Sendable {
         /// A directory.
         case directory
 
-        /// A symbolic link to `target`, whose bytes are kept as they are.
+        /// A symbolic link to `target`, whose bytes are kept unchanged.
         case symbolicLink(target: [UInt8])
 
         /// Another name of the earlier entry at `target`.

@@ -63,7 +63,7 @@ struct ZeroPageCounter {
     /// Starts counting at `offset` of the content.
     init(from offset: UInt64 = 0) { self.offset = offset }
 
-    /// Counts the zero pages in `part`, which is all of the content that lies in the next piece.
+    /// Counts the zero pages in `part`, which is all of the content in the next piece.
     mutating func add(_ part: Span<UInt8>) {
         let start = Int(offset % UInt64(Self.pageSize))
         var page = (Self.pageSize - start) % Self.pageSize

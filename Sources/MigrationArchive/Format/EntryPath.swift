@@ -8,7 +8,7 @@ public struct EntryPath: Hashable, Sendable {
     /// The path's bytes, with no `/` at either end.
     public let bytes: [UInt8]
 
-    /// Makes a path of bytes, which are kept as they are.
+    /// Makes a path from bytes, which are kept unchanged.
     ///
     /// - Parameter bytes: The path; whether an archive can hold it is checked where it is used.
     public init(bytes: [UInt8]) {
@@ -68,7 +68,7 @@ extension EntryPath {
         bytes.lastIndex(of: UInt8(ascii: "/")).map { EntryPath(bytes: [UInt8](bytes[..<$0])) }
     }
 
-    /// Whether this path is `other` or lies below it.
+    /// Whether this path is `other` or below it.
     package func isEqual(toOrBelow other: EntryPath) -> Bool {
         guard bytes.starts(with: other.bytes) else { return false }
         return bytes.count == other.bytes.count || bytes[other.bytes.count] == UInt8(ascii: "/")

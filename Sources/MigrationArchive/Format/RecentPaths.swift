@@ -7,7 +7,7 @@ struct RecentPaths {
     private var slots = [Int](repeating: 0, count: leastSlots)
     private(set) var count = 0
 
-    /// Adds the path that has `hash`; returns whether it was not there yet.
+    /// Adds the path with `hash`; returns whether it is new.
     @discardableResult
     mutating func insert(_ hash: Int) -> Bool {
         let slot = slot(of: hash)
@@ -18,7 +18,7 @@ struct RecentPaths {
         return true
     }
 
-    /// Whether the path that has `hash` is there.
+    /// Whether the path with `hash` was added.
     func contains(_ hash: Int) -> Bool { slots[slot(of: hash)] != 0 }
 
     /// Forgets all paths, and shrinks the table if it was too large for them.

@@ -153,7 +153,7 @@ final class TarStream {
         try read(rest - leftOut) { _ in }
     }
 
-    /// Moves the cursor to `target`, which may lie before it; returns `false` if it can't be moved.
+    /// Moves the cursor to `target`, which may be before it; returns `false` if it can't be moved.
     ///
     /// If marks are to be taken, an entry must begin there, after `marksTaken` others in its chunk.
     func seek(to target: UInt64, marksTaken: Int = 0) throws -> Bool {

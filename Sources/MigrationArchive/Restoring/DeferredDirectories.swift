@@ -81,7 +81,7 @@ final class DeferredDirectories {
     func close() { spool.close() }
 }
 
-/// The mode, time and access control lists of one directory, as they are kept until the end.
+/// The mode, time and access control lists of one directory, kept until the end.
 struct DeferredDirectory: Equatable {
     let path: [UInt8]
     let permissions: UInt16

@@ -235,7 +235,7 @@ extension DeferredLinks {
 
 // MARK: - Records
 
-/// One link, as it is kept until all files exist.
+/// One link, kept until all files exist.
 struct DeferredLink: Equatable {
     enum Kind: UInt8 {
         case symbolic = 0

@@ -87,7 +87,7 @@ extension ExtractionTally {
         if !options.linkTargets.contains(entry.path) { totals.count(entry) }
     }
 
-    /// Counts a directory that has no entry of its own.
+    /// Counts a directory without its own entry.
     func countImpliedDirectory() { totals.directories += 1 }
 
     /// Counts the link at `path`.

@@ -41,7 +41,7 @@ struct PathHashes {
         !hashes.isEmpty && contains(path.levelHash)
     }
 
-    /// Whether the path that has `hash` is there.
+    /// Whether the path with `hash` was added.
     func contains(_ hash: Int) -> Bool { hashes.contains(hash) }
 }
 

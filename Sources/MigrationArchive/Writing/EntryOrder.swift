@@ -36,7 +36,7 @@ struct EntryOrder {
         return ready
     }
 
-    /// Takes the directories that are still held, in the order in which they are to be written.
+    /// Takes the directories that are still held, in the order of writing.
     mutating func takeRest() -> [ArchiveEntry] { takeDirectories(below: 0) }
 
     private mutating func takeDirectories(below depth: Int) -> [ArchiveEntry] {

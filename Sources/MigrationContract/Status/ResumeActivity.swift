@@ -87,7 +87,7 @@ public struct ResumeActivity: Sendable, Equatable {
         try self.init(type, title, userInfo)
     }
 
-    /// Reads an activity as it is archived.
+    /// Reads an archived activity.
     package init(encoded: Data) throws(MigrationError) {
         guard encoded.count <= Self.sizeLimit else {
             throw Self.error("it takes \(encoded.count) bytes, and at most 64 KiB are kept")

@@ -83,7 +83,7 @@ package struct SourceRoots {
     /// Finds the item at `path` without following a link out of its root.
     ///
     /// - Throws: ``MigrationError`` of code `outsideContainer` if it is in no root or its path
-    ///   leads out, and of code `invalidPath` if nothing is there.
+    ///   leads out, and of code `invalidPath` if it doesn't exist.
     package mutating func locate(_ path: BytePath) throws(MigrationError) -> Location {
         let moved = aliases.lazy.compactMap { path.moved(from: $0.path, to: $0.directory) }
         let path = moved.first ?? path

@@ -104,7 +104,7 @@ struct ReceiveOperation {
         MigrationError(.commandFailed, "the sender's answer can't be understood")
     }
 
-    // MARK: - An archive that is there
+    // MARK: - An existing archive
 
     private func compareWithPresent() throws -> ReceivedArchive {
         let (beginning, fingerprint) = try present()

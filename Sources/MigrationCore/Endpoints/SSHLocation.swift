@@ -6,7 +6,7 @@ package import MigrationSystem
 /// The path is absolute; `/~/path` is relative to the user's login directory there. `%` and two
 /// digits stand for a byte (RFC 3986).
 package struct SSHLocation: Hashable, Sendable {
-    /// The URL as it was given.
+    /// The original URL.
     package let url: [UInt8]
 
     /// The path on the host.

@@ -44,7 +44,7 @@ package final class PrivateDirectory: Sendable {
             do throws(SystemError) {
                 let directory = OpenFile(try parent.descriptor.open(name, .directory))
                 try directory.descriptor.lock(.exclusive)
-                // If it was removed before it was locked, it has no name any more.
+                // If it was removed before it was locked, its name is gone.
                 _ = try parent.descriptor.status(of: name)
                 return (name, directory)
             } catch {
@@ -67,7 +67,7 @@ package final class PrivateDirectory: Sendable {
         return path / name
     }
 
-    /// Lets every user who knows the names in the directory pass through it.
+    /// Lets users who know the names in the directory pass through it.
     package func letPass() throws(MigrationError) {
         try changing { () throws(SystemError) in
             try directory.descriptor.setPermissions(AbandonedDirectories.passable)

@@ -25,7 +25,7 @@ package final class GuardedCommand: Sendable {
         case cancelled
         /// The guard was killed, so the command was too.
         case guardKilled
-        /// Some of its processes can't be killed; they still see no end of the stream.
+        /// Some of its processes can't be killed; they still don't see the end of the stream.
         case outlasting
     }
 
