@@ -75,7 +75,7 @@ extension MigrationError {
             case fingerprintMismatch = 27
             case commandFailed = 28
             case archiveBusy = 29
-            case inputUnreadable = 30
+            case unreadable = 30
         }
 
         private let value: Value
@@ -106,7 +106,7 @@ extension MigrationError {
         public static let identifierMismatch = Code(value: .identifierMismatch)
 
         /// A small file that a person names, such as a key or a list of patterns, can't be read.
-        package static let inputUnreadable = Code(value: .inputUnreadable)
+        package static let unreadable = Code(value: .unreadable)
 
         /// An import was interrupted.
         public static let interrupted = Code(value: .interrupted)

@@ -52,7 +52,7 @@ struct DecryptionFlags: FlagGroup {
         if let maximumWorkFactor { decryption.maximumWorkFactor = maximumWorkFactor }
         var hasEncryptedIdentity = false
         for path in identityPaths {
-            var text = try InputFile.read(path, of: namer)
+            var text = try InputFile.readKeys(path, of: namer)
             let isEncrypted = ArchiveDecryption.isEncrypted(identities: text)
             hasEncryptedIdentity = hasEncryptedIdentity || isEncrypted
             var secret = isEncrypted ? try passphrase.read(of: path) : []
@@ -131,7 +131,7 @@ struct EncryptionFlags: FlagGroup {
         } else {
             var all = recipients
             for path in recipientFiles {
-                let text = try InputFile.read(path, of: "--recipients-file")
+                let text = try InputFile.readKeys(path, of: "--recipients-file")
                 let found = ArchiveEncryption.recipients(inFile: text)
                 do throws(ArchiveError) {
                     _ = try ArchiveEncryption.recipients(found)
@@ -179,7 +179,7 @@ private struct PassphraseFlags: Sendable {
     /// Reads the passphrase, if one is given; a new one is asked for twice.
     func read(isNew: Bool) throws -> [UInt8]? {
         if let file {
-            var bytes = try InputFile.read(file, of: "--passphrase-file")
+            var bytes = try InputFile.readKeys(file, of: "--passphrase-file")
             guard bytes.takeLine() else {
                 Secret.wipe(&bytes)
                 let message = "the passphrase file holds no passphrase, or more than one line"

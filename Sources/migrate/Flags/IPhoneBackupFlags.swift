@@ -27,7 +27,7 @@ struct IPhoneBackupFlags: FlagGroup {
 
     private static func password(from file: BytePath?) throws -> Secret? {
         guard let file else { return try askForPassword() }
-        var bytes = try InputFile.read(file, of: "--password-file")
+        var bytes = try InputFile.readKeys(file, of: "--password-file")
         return Secret(firstLineOf: &bytes)
     }
 

@@ -8,20 +8,26 @@ internal import MigrationSystem
 enum InputFile {
     /// Reads a file or pipe of at most `limit` bytes, which `flag` names, or else an argument.
     ///
-    /// - Throws: ``MigrationError`` of code `inputUnreadable`; `CancellationError` if a signal ends the
-    ///   wait for a pipe.
+    /// - Throws: ``MigrationError`` of code `code`; `CancellationError` if a signal ends the wait for a
+    ///   pipe.
     static func read(
         _ path: BytePath,
         of flag: String? = nil,
-        limit: Int = 4 << 20
+        limit: Int = 4 << 20,
+        failing code: MigrationError.Code = .unreadable
     ) throws -> [UInt8] {
         try NamedFile.read(
             path,
             called: flag.map { "the file of '\($0)'" } ?? "the file",
-            failing: .inputUnreadable,
+            failing: code,
             limit: limit,
             cancellation: SignalWatch.interruption
         )
+    }
+
+    /// Reads a file of keys, or of a passphrase, without which the command line can't be understood.
+    static func readKeys(_ path: BytePath, of flag: String) throws -> [UInt8] {
+        try read(path, of: flag, failing: .invalidOption)
     }
 }
 

@@ -28,7 +28,7 @@ struct JSONContractTests {
             (["inspect", place.path("none")], 1, "inputFailed", nil, nil),
             (["verify", place.path("source/Documents/numbers")], 65, "notAnArchive", nil, nil),
             (
-                ["verify", archive, "--identity", place.path("none")], 1, "inputUnreadable", nil,
+                ["verify", archive, "--identity", place.path("none")], 64, "invalidOption", nil,
                 place.path("none")
             ),
             (["list", archive, "nothing"], 1, "notFound", nil, "nothing"),
