@@ -1,7 +1,6 @@
 package import MigrationContract
 package import MigrationSystem
 
-/// The contents of a container.
 package enum ContainerContents {
     /// Whether there is anything except empty directories, bookkeeping and metadata.
     package static func holdsData(_ root: OpenFile, at path: BytePath) throws(MigrationError)

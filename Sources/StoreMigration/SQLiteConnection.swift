@@ -370,7 +370,6 @@ extension SQLiteConnection {
         }
     }
 
-    /// Whether there is a table of that name.
     func hasTable(_ name: String) throws(StoreMigrationError) -> Bool {
         let query = "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?1"
         return try !values(query, .text(name)).isEmpty

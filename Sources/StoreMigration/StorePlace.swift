@@ -53,7 +53,6 @@ final class StorePlace {
 
     private var workName: [UInt8] { [UInt8](utf8: ".") + name + [UInt8](utf8: ".migration") }
 
-    /// The path of a file.
     func path(of file: File) -> BytePath {
         file.directory.map { path.parent / workName / $0 / name } ?? path
     }
@@ -148,7 +147,6 @@ extension StorePlace {
         try work.descriptor.synchronize()
     }
 
-    /// Makes the directory for a file.
     func makeDirectory(for file: File) throws(StoreMigrationError) {
         try wrapping("can't make a directory for the copy") { () throws(SystemError) in
             guard let name = file.directory else { return }
@@ -263,7 +261,6 @@ extension StorePlace {
         }
     }
 
-    /// Sets the modification time of the store.
     func setModificationTime(_ time: FileTime) throws(StoreMigrationError) {
         try wrapping("can't set the time of the store") { () throws(SystemError) in
             try directory.descriptor.setModificationTime(time, of: name)

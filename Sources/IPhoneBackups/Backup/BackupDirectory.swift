@@ -126,7 +126,6 @@ struct BackupDirectory {
 
     // MARK: - Manifest
 
-    /// The stored manifest.
     enum StoredManifest {
         case database(OpenFile)
         case list(OpenFile)

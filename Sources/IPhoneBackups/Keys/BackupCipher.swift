@@ -73,7 +73,6 @@ enum BackupCipher {
         return Int(count)
     }
 
-    /// The SHA-1 of `bytes`.
     static func sha1(_ bytes: [UInt8]) -> [UInt8] {
         let hash = RunningHash()
         hash.add(bytes[...])

@@ -142,7 +142,6 @@ enum KeyDerivation {
         return key
     }
 
-    /// Random bytes.
     static func randomBytes(_ count: Int) -> [UInt8] {
         Libcrypto.setUp()
         var bytes = [UInt8](repeating: 0, count: count)
@@ -150,7 +149,6 @@ enum KeyDerivation {
         return bytes
     }
 
-    /// A random secret.
     static func randomSecret(_ count: Int) -> Secret {
         unsafe Secret(count: count) { output in
             let bytes = unsafe output.bindMemory(to: UInt8.self).baseAddress

@@ -5,7 +5,6 @@ internal import CLibcrypto
 struct PayloadStream: ~Copyable {
     /// The bytes of every chunk but the last.
     static let chunkSize = 64 * 1024
-    /// The size of a sealed chunk.
     static let sealedSize = chunkSize + ChunkCipher.tagSize
     /// The bytes before the first chunk.
     static let nonceSize = 16

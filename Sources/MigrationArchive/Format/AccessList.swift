@@ -127,7 +127,6 @@ extension AccessList {
         self.init(checking: entries)
     }
 
-    /// The value of the attribute.
     var attributeValue: [UInt8] {
         var value: [UInt8] = []
         value.appendLittleEndian(Self.version)
@@ -260,7 +259,6 @@ extension ArchiveEntry {
         extendedAttributes.filter { AccessList.Kind(attributeName: $0.name) != nil }
     }
 
-    /// All other attributes.
     var attributesBesideAccessLists: [ExtendedAttribute] {
         extendedAttributes.filter { AccessList.Kind(attributeName: $0.name) == nil }
     }

@@ -99,12 +99,10 @@ extension ArchiveEntry {
 }
 
 extension ArchiveEntry.Kind {
-    /// Whether it is a directory.
     package var isDirectory: Bool {
         if case .directory = self { true } else { false }
     }
 
-    /// Whether it is a symbolic link.
     var isSymbolicLink: Bool {
         if case .symbolicLink = self { true } else { false }
     }

@@ -285,7 +285,7 @@ struct EntryIndexBuilder: Sendable {
         var count = 0
         var pathBytes = 0
 
-        /// Whether there is room for `path`.
+        /// Reserves room for `path`; returns whether there was enough.
         mutating func takeRoom(for path: [UInt8]) -> Bool {
             let isListed =
                 path.count <= EntryIndex.pathLimit

@@ -22,7 +22,6 @@ package struct ContentPieces: Sendable {
         (self.start, self.size, self.index) = (start, size, index)
     }
 
-    /// The piece with `number`.
     package subscript(number: Int) -> ContentPiece {
         let chunkSize = UInt64(FrameFormat.chunkSize)
         let offset = UInt64(number) * chunkSize - start

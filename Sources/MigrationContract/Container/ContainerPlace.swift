@@ -17,7 +17,6 @@ package struct ContainerPlace: Hashable, Sendable {
         (self.path, self.isBundle) = (path, isBundle)
     }
 
-    /// The path of the container.
     package var containerPath: BytePath { isBundle ? path / ContainerLayout.dataName : path }
 
     /// Opens the container in `directory`, which is this directory or has the same layout.

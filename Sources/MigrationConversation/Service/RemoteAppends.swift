@@ -111,7 +111,6 @@ private struct AppendAhead {
     private var paths = ArchivedPaths()
     /// Directories that were appended as a whole; only the host knows the files in them.
     private var trees: Set<EntryPath> = []
-    /// The directory of the last file.
     private var last: (path: ArraySlice<UInt8>, directory: OpenFile)?
 
     /// Checks files in the container at `container`, an absolute path without links.

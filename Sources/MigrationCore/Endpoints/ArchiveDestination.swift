@@ -127,7 +127,6 @@ package struct ArchiveFile: ~Copyable {
     /// Receives the archive's bytes.
     package let output: ArchiveOutput
 
-    /// The identity of the file.
     let identity: FileStatus.Identity
 
     /// The free space in bytes; `nil` for a stream.

@@ -171,7 +171,6 @@ extension RemoteArchive: ArchiveConsumer {
 
 /// The failure of `migrate receive` on another host.
 package struct ReceiverFailure: Error, CustomStringConvertible {
-    /// Its exit code.
     package let exitCode: Int32
 
     /// Whether the shell there did not find the command (POSIX.1-2017, 2.8.2).

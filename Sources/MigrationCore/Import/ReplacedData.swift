@@ -12,7 +12,6 @@ public struct ReplacedData: Sendable {
         /// How much it holds.
         public internal(set) var totals = ArchiveTotals()
 
-        /// The bytes of the name.
         package let nameBytes: [UInt8]
     }
 

@@ -336,7 +336,6 @@ package struct FileRun {
     /// The path of the file at `index` in the archive.
     func path(at index: Int) -> [UInt8] { listing.path(at: index, beneath: path) }
 
-    /// The status of the file at `index`.
     func status(at index: Int) throws(ArchiveError) -> FileStatus {
         do {
             return try listing.status(at: index, in: directory.descriptor)

@@ -145,7 +145,6 @@ private struct MistakenPath {
 
     private let mistake: Mistake
 
-    /// The intended path.
     let intended: BytePath
 
     /// Finds the item in `roots` that `path` was meant to name; `nil` if something is at the path

@@ -164,7 +164,6 @@ extension Entitlement {
 
 // MARK: - Problems
 
-/// A problem with an entitlement.
 enum EntitlementProblem: Error {
     case noFile(String)
     case missing

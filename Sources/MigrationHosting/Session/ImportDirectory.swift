@@ -15,7 +15,6 @@ struct ImportDirectory {
     private let staging: StagingDirectory
     private let owner: FileOwner?
 
-    /// The open directory.
     let directory: OpenFile
 
     /// Makes a fresh container in `staging`, which is empty, and an empty import directory beside

@@ -85,7 +85,6 @@ package final class PrivateDirectory: Sendable {
         }
     }
 
-    /// The URL of the directory.
     package var url: URL { URL(directoryAtPath: path) }
 
     deinit {

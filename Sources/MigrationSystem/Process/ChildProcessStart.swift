@@ -10,7 +10,6 @@ extension ChildProcess {
         package var arguments: [[UInt8]]
         /// Its whole environment, as `NAME=value`.
         package var environment: [[UInt8]]
-        /// Its working directory.
         package var workingDirectory: BytePath
         /// The directories that it sees at other paths, in its own mount namespace.
         package var mounts: [Mount]

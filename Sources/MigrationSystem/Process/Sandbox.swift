@@ -66,14 +66,12 @@ extension Sandbox {
         /// Version 2 allows renaming between directories. Version 3 confines truncating, 4 confines TCP
         /// if system calls are not filtered, and 6 confines signals and abstract sockets.
         package let landlockVersion: Int
-        /// Whether system calls are filtered.
         package let filtersSystemCalls: Bool
 
         package init(landlockVersion: Int, filtersSystemCalls: Bool) {
             (self.landlockVersion, self.filtersSystemCalls) = (landlockVersion, filtersSystemCalls)
         }
 
-        /// Whether files are confined.
         package var confinesFiles: Bool { landlockVersion > 0 }
     }
 
@@ -173,7 +171,6 @@ struct LandlockAccess: OptionSet, Sendable {
 }
 
 extension Sandbox.Access {
-    /// The rights for this access.
     var rights: LandlockAccess {
         switch self {
         case .readByName: [.readFile]

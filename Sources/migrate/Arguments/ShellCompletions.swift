@@ -2,7 +2,6 @@
 enum Shell: String, CaseIterable, Sendable {
     case bash, zsh, fish
 
-    /// The completion script for `tree`.
     func completionScript(for tree: CommandTree) -> String {
         switch self {
         case .bash: BashCompletions(tree: tree).script

@@ -109,7 +109,6 @@ extension ValueReader where Value == [UInt8] {
 }
 
 extension ValueReader where Value == BytePath {
-    /// The path of a file.
     static var path: Self { path(.file) }
 
     /// The path of a file that a command writes besides its answer on standard output.
@@ -124,7 +123,6 @@ extension ValueReader where Value == BytePath {
         }
     }
 
-    /// The path of a directory.
     static var directory: Self { path(.directory) }
 
     private static func path(_ completion: ValueCompletion) -> Self {
