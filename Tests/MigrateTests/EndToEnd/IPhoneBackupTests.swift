@@ -85,7 +85,7 @@ import Testing
         #expect(wrong.exitCode == 77)
         #expect(wrong.errors.contains("has another password"))
         let none = try convert("--out notes --password-file none")
-        #expect(none.exitCode == 1)
+        #expect(none.exitCode == 64)
         let message = "the file of '--password-file' can't be read: none: No such file"
         #expect(none.errors.contains(message), "\(none.errors)")
         #expect(!place.exists("notes"))
