@@ -25,7 +25,7 @@ package final class ArchiveInput: ByteReader {
     ) throws {
         self.name = name
         closing = CancellationFlag(following: operation.cancellation)
-        let file = try DescriptorSource(descriptor, endingWith: closing, on: operation)
+        let file = try DescriptorSource(descriptor, endingWith: closing)
         fileSize = file.size
         super.init(
             try EncryptedFile.open(file, with: decryption, on: operation),
@@ -94,14 +94,13 @@ extension ArchiveInput {
 /// A file, which can be read at any offset, or a pipe, which can only be read in order.
 private final class DescriptorSource: ByteSource {
     private let descriptor: FileDescriptor
-    private let operation: MigrationOperation
+    private let closing: CancellationFlag
     private let event: CancellationEvent?
     let size: UInt64?
 
     init(
         _ descriptor: consuming FileDescriptor,
-        endingWith closing: CancellationFlag,
-        on operation: MigrationOperation
+        endingWith closing: CancellationFlag
     ) throws {
         let status: FileStatus
         do {
@@ -115,7 +114,7 @@ private final class DescriptorSource: ByteSource {
         size = status.kind == .regular ? status.size : nil
         event = status.kind == .regular ? nil : try CancellationEvent(of: closing)
         self.descriptor = descriptor
-        self.operation = operation
+        self.closing = closing
     }
 
     private static func isDirectory(_ directory: borrowing FileDescriptor) -> ArchiveError {
@@ -127,7 +126,7 @@ private final class DescriptorSource: ByteSource {
     }
 
     func read(into target: inout [UInt8], from index: Int, count: Int) throws -> Int {
-        try operation.check()
+        try closing.check()
         do {
             return try descriptor.read(into: &target, from: index, count: count, unless: event)
         } catch let error as SystemError {
