@@ -106,14 +106,18 @@ extension RawTree {
 
 extension DataTree {
     /// Makes the storage tree of one package in a backup; `nil` chooses the only one.
-    package init(_ source: BackupSource, package: String? = nil) throws {
+    package init(
+        _ source: BackupSource,
+        package: String? = nil,
+        on operation: MigrationOperation
+    ) throws {
         switch source {
-        case .tree(let tree): try self.init(tree)
+        case .tree(let tree): try self.init(tree, on: operation)
         case .stream(let stream):
             self.init()
-            let contents = try BackupContents(stream)
+            let contents = try BackupContents(stream, cancellation: operation.check)
             let chosen = try contents.package(package)
-            let reader = try BackupReader(stream)
+            let reader = try BackupReader(stream, cancellation: operation.check)
             while let item = try reader.next() {
                 guard case .entry(let entry) = item,
                     let path = BackupItem(entry, below: stream.packageDirectories)

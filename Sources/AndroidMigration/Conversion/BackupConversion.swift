@@ -140,7 +140,7 @@ package struct BackupConversion {
             rules,
             section: .crossPlatform,
             manifest: options.manifest,
-            tree: try DataTree(source, package: package)
+            tree: try DataTree(source, package: package, on: operation)
         )
         guard preview.isEligible else {
             throw AndroidMigrationError(

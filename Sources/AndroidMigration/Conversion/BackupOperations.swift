@@ -107,7 +107,8 @@ package enum BackupOperations {
         return try await withOperation { [location] operation in
             try DataTree(
                 BackupSource.open(location, spoolDirectory: directory, on: operation),
-                package: package
+                package: package,
+                on: operation
             )
         }
     }

@@ -195,9 +195,10 @@ package struct RawTree: Sendable {
 
 extension DataTree {
     /// Makes the tree of an app's directory.
-    package init(_ tree: RawTree) throws {
+    init(_ tree: RawTree, on operation: MigrationOperation) throws {
         self.init()
         try tree.walk { item, directory, name in
+            try operation.check()
             var head: [UInt8] = []
             if DeviceBoundSecret.shows(at: item.path), case .file = item.kind {
                 let message = "'\(item.path)' can't be read"

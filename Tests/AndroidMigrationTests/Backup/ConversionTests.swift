@@ -2,6 +2,7 @@ import AndroidMigration
 import Foundation
 import MigrationArchive
 import MigrationCore
+import MigrationSystem
 import TestSupport
 import Testing
 
@@ -72,6 +73,22 @@ import Testing
         #expect(report.lost.count == 0)
         #expect(try await place.files() == Self.expected)
         #expect(report.omitted.items.map(\.path) == ["app/databases/x.db-shm"])
+    }
+
+    @Test func `looks at no more of a backup once that is cancelled`() throws {
+        try place.make("backup", Self.entries)
+        try place.write("text", to: "tree/files/a")
+        for name in ["backup", "tree"] {
+            let operation = MigrationOperation()
+            let source = try BackupSource.open(
+                BackupPlace(.path(BytePath(place.url(name).path))),
+                spoolDirectory: "/tmp",
+                on: operation
+            )
+            _ = try DataTree(source, on: operation)
+            operation.cancellation.cancel()
+            #expect(throws: CancellationError.self) { try DataTree(source, on: operation) }
+        }
     }
 
     @Test func `takes a pipe for a file`() async throws {
