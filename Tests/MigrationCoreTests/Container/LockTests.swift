@@ -138,7 +138,7 @@ struct LockTests {
         let places = try Places()
         let holder = Process()
         holder.executableURL = URL(filePath: "/usr/bin/flock")
-        let script = "echo locked; exec sleep 1000"
+        let script = "echo locked; exec sleep 9999"
         holder.arguments = ["-n", "-x", "-F", places.source.url.path, "sh", "-c", script]
         let output = Pipe()
         holder.standardOutput = output

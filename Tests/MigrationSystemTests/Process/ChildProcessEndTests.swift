@@ -158,7 +158,7 @@ struct ChildProcessEndTests {
     }
 
     @Test func `ends once, whoever asks and how often`() async throws {
-        let process = try program("sleep 600").start()
+        let process = try program("sleep 9999").start()
         try await withThrowingTaskGroup(of: ProcessEnding.self) { group in
             for _ in 0..<8 { group.addTask { try process.terminate() } }
             for try await ending in group { #expect(ending == .signaled(SIGKILL)) }

@@ -7,7 +7,8 @@ import Testing
 struct TestProgram {
     var executable = "/bin/sh"
     var arguments: [String]
-    var environment = ["PATH=/usr/bin:/bin"]
+    /// A program that measures coverage would say that it can't write its profile elsewhere.
+    var environment = ["PATH=/usr/bin:/bin", "LLVM_PROFILE_FILE=/dev/null"]
     var directory = "/"
     var mounts: [ChildProcess.Mount] = []
     var root: PrivateRoot?
