@@ -35,6 +35,7 @@ final class SQLiteConnection {
     ) throws(StoreMigrationError) {
         file = path
         self.isCancelled = isCancelled
+        if path != Self.memory { try SQLiteCompanions.check(of: path) }
         var opened: OpaquePointer?
         let address = Self.address(of: path) + query
         let code = unsafe sqlite3_open_v2(address, &opened, flags | SQLITE_OPEN_URI, nil)
@@ -117,6 +118,9 @@ final class SQLiteConnection {
 
 extension SQLiteConnection {
     static let taskIsCancelled: Cancellation = { Task.isCancelled }
+
+    /// The name of a database that is in no file.
+    private static let memory: BytePath = ":memory:"
 
     /// Makes a database to copy another one into; the caller synchronizes it when it is complete.
     static func create(
@@ -213,7 +217,7 @@ extension SQLiteConnection {
     /// Opens an empty database in memory.
     static func openInMemory() throws(StoreMigrationError) -> SQLiteConnection {
         try SQLiteConnection(
-            at: ":memory:",
+            at: memory,
             flags: SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE,
             trust: .none,
             isCancelled: taskIsCancelled,

@@ -379,6 +379,61 @@ struct OddStoreTests {
         }
     }
 
+    @Test(arguments: ["-wal", "-journal"], ["a FIFO", "a symbolic link", "a directory"])
+    func `what SQLite can't read beside a store is refused without waiting`(
+        _ suffix: String,
+        _ kind: String
+    ) throws {
+        let place = try Place()
+        try TestDatabase.make(at: place["db"])
+        let file = BytePath(place["db" + suffix].path)
+        switch kind {
+        case "a FIFO": try file.makeFIFO()
+        case "a directory": try file.makeDirectory()
+        default: try file.makeSymbolicLink(to: "/etc/passwd")
+        }
+        for body in [
+            { _ = try StoreFacts(of: place["db"]) }, { _ = try store(place).version },
+            { try StoreMigrator(store(place)).migrate(notesPlan()) },
+        ] as [() throws -> Void] {
+            let error = #expect(throws: StoreMigrationError.self, performing: body)
+            #expect(error?.code == .damaged)
+            #expect(error?.message.contains("'\(suffix)' beside the store is \(kind)") ?? false)
+        }
+    }
+
+    /// The journal of a transaction on several databases names a file that SQLite deletes.
+    @Test(arguments: [("victim", false), ("other.db-mj1A2B3C9D4", true)])
+    func `a hostile journal deletes no file that isn't SQLite's`(
+        _ name: String,
+        _ isJournal: Bool
+    ) throws {
+        let place = try Place()
+        try TestDatabase.make(at: place["db"])
+        let pages = UInt32(try Data(contentsOf: place["db"]).count / 4096)
+        try Data("precious".utf8).write(to: place[name])
+        let victim = [UInt8](place[name].path.utf8)
+        let mark: [UInt8] = [0xD9, 0xD5, 0x05, 0xF9, 0x20, 0xA1, 0x63, 0xD7]
+        func numbers(_ values: [UInt32]) -> [UInt8] {
+            values.flatMap { value in (0..<4).map { UInt8(value >> (24 - 8 * $0) & 255) } }
+        }
+        var journal = mark + numbers([0, 0, pages, 512, 4096])
+        journal += [UInt8](repeating: 0, count: 512 - journal.count)
+        let sum = victim.reduce(0) { $0 + UInt32($1) }
+        journal += numbers([262_145]) + victim + numbers([UInt32(victim.count), sum]) + mark
+        try Data(journal).write(to: place["db-journal"])
+        let facts = Result { try StoreFacts(of: place["db"]) }
+        if isJournal {
+            #expect(try facts.get().userVersion == 1)
+        } else {
+            let error = #expect(throws: StoreMigrationError.self) { try facts.get() }
+            #expect(error?.message.contains("would make SQLite delete another file") ?? false)
+            expect(.damaged) { _ = try store(place).version }
+            expect(.damaged) { try StoreMigrator(store(place)).migrate(notesPlan()) }
+            #expect(try Data(contentsOf: place[name]) == Data("precious".utf8))
+        }
+    }
+
     @Test func `a computed value of a hostile store takes no memory`() throws {
         let place = try Place()
         try TestDatabase.make(at: place["db"])
