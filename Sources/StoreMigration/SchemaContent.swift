@@ -18,9 +18,13 @@ struct SchemaContent: Sendable {
         }
 
         /// A name for the rowid that no column has; `nil` if there is no rowid or no such name.
-        var rowidName: String? {
+        var rowidName: String? { rowidName { $0 } }
+
+        /// The same where the columns have other names, which `stored` gives.
+        func rowidName(_ stored: (String) -> String) -> String? {
             if isWithoutRowid { return nil }
-            return ["rowid", "_rowid_", "oid"].first { column($0) == nil }
+            let names = Set(columns.map { stored($0.name.foldedSQLName).foldedSQLName })
+            return ["rowid", "_rowid_", "oid"].first { !names.contains($0) }
         }
     }
 

@@ -35,7 +35,9 @@ struct TableJudge {
     private func storedColumn(_ name: String) -> String {
         source.column(name.foldedSQLName, of: folded)
     }
-    private var rowid: String { old.rowidName ?? "NULL" }
+    /// A name for the rowid in the store, where the columns have their old names.
+    private var rowidName: String? { old.rowidName(storedColumn) }
+    private var rowid: String { rowidName ?? "NULL" }
 
     /// Checks the whole table if it is rebuilt.
     mutating func judge(into inference: inout SchemaInference) throws(StoreMigrationError) {
@@ -238,7 +240,7 @@ extension TableJudge {
         where condition: String = "1",
         _ body: (String) throws(StoreMigrationError) -> Void
     ) throws(StoreMigrationError) {
-        guard old.rowidName != nil else { return try body("1") }
+        guard rowidName != nil else { return try body("1") }
         var start: Int64?
         while true {
             let lower = start.map { "\(rowid) > \($0)" } ?? "1"
@@ -316,7 +318,7 @@ extension TableJudge {
         _ broken: inout [String: Rows]
     ) throws(StoreMigrationError) {
         if try failure(of: insert + part, twin: twin) == nil { return }
-        guard old.rowidName != nil else {
+        guard rowidName != nil else {
             // Without rowids it would take too long to find the rows.
             if let failure = try failure(of: insert + part, twin: twin), !failure.isAboutUniqueness
             {

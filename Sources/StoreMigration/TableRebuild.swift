@@ -45,6 +45,7 @@ struct TableRebuild {
         source: (String) -> String
     ) -> [Source] {
         var sources: [Source] = []
+        let oldRowid = old.rowidName(source)
         for column in new.columns where !column.isGenerated {
             let folded = column.name.foldedSQLName
             if old.column(column.name) != nil {
@@ -56,11 +57,11 @@ struct TableRebuild {
                         expression: value.map { "ifnull(\(name), \($0))" } ?? name
                     )
                 )
-            } else if folded == new.rowidColumn, let rowid = old.rowidName {
+            } else if folded == new.rowidColumn, let rowid = oldRowid {
                 sources.append(Source(column: column.name, expression: rowid))
             }
         }
-        if new.rowidColumn == nil, let name = new.rowidName, let rowid = old.rowidName {
+        if new.rowidColumn == nil, let name = new.rowidName, let rowid = oldRowid {
             sources.append(Source(column: name, expression: rowid))
         }
         // Rows count even if none of their columns remain.
