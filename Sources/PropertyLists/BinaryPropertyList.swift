@@ -202,6 +202,8 @@ extension BinaryPropertyList {
                 switch try content(of: reference(index, in: references)) {
                 case .ascii(let range):
                     range.count == key.utf8.count && key.utf8.elementsEqual(bytes[range])
+                // Many keys may refer to one long text, so its length comes first.
+                case .utf16(let range) where range.count != 2 * key.utf16.count: false
                 case .utf16(let range): try utf16(range).utf8.elementsEqual(key.utf8)
                 default: throw PropertyListError("it has a key that isn't a text")
                 }

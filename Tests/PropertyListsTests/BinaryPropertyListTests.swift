@@ -51,6 +51,18 @@ struct BinaryPropertyListTests {
         #expect(throws: PropertyListError.self) { try list.value(of: unknown) }
     }
 
+    /// Many keys may refer to one long text, and reading it for each takes minutes.
+    @Test func `reads no key of another length than the wanted one`() throws {
+        let other: [UInt8] = [0x64] + [UInt8](repeating: 0xD8, count: 8)
+        let wanted: [UInt8] = [0x62, 0, UInt8(ascii: "k"), 0, 0xFC]
+        let list = try BinaryPropertyList(
+            Self.list([[0xD3, 1, 1, 2, 3, 3, 3], other, wanted, Self.text])
+        )
+        let place = try #require(try list.member("kü", of: list.root))
+        #expect(try list.value(of: place) == .string("a"))
+        #expect(throws: PropertyListError.self) { try list.member("four", of: list.root) }
+    }
+
     @Test func `leaves out what isn't wanted, and takes no more than it may keep`() throws {
         let bytes = try PropertyListSerialization.data(
             fromPropertyList: ["icon": Data(count: 5_000), "name": "Notes"],
