@@ -292,6 +292,21 @@ def mbdb(rows):
     return data
 
 
+def metadata_bomb():
+    """A list of 160 bytes with a name, and with arrays in arrays that hold half a million values."""
+    def text(word): return bytes([0x50 | len(word)]) + word.encode() if len(word) < 15 else (
+        bytes([0x5F, 0x10, len(word)]) + word.encode())
+    arrays = [bytes([0xAE] + [6 + level] * 14) for level in range(5)]
+    objects = [bytes([0xD2, 1, 2, 3, 5]), text("itemName"), text("bomb"), text("Notes"),
+               text("unused"), *arrays, b"\x09"]
+    body, offsets = b"bplist00", b""
+    for item in objects:
+        offsets += bytes([len(body)])
+        body += item
+    sizes = [len(objects), 0, len(body)]
+    return body + offsets + bytes([0] * 6 + [1, 1]) + b"".join(n.to_bytes(8, "big") for n in sizes)
+
+
 def main(form, directory, flaws):
     os.makedirs(directory)
     is_encrypted = form in ("encrypted", "ios10.1", "ios10.0", "mbdb-encrypted")
@@ -378,6 +393,7 @@ def main(form, directory, flaws):
     with open(os.path.join(directory, "Manifest.plist"), "wb") as file:
         plistlib.dump(manifest, file, fmt=plistlib.FMT_BINARY)
     store = plistlib.dumps({"itemName": "Notes", "bundleShortVersionString": "4.2"})
+    if "bomb" in flaws: store = metadata_bomb()
     info = {"Installed Applications": [APP, "com.example.installed"], "IMEI": "35PRIVATE2",
             "Applications": {APP: {"iTunesMetadata": store, "PlaceholderIcon": b"PNG"}},
             "Product Version": "17.0"}

@@ -177,6 +177,17 @@ import Testing
         #expect(contents.containers(.plugin).map(\.identifier) == ["com.example.notes.share"])
     }
 
+    /// Thousands of apps may each have a list of few bytes that expands to many values.
+    @Test func `reads no more of an app's metadata than its name and version`() async throws {
+        let stage = try PhoneStage()
+        try stage.make("plain", flaws: ["bomb"])
+        let (contents, _) = try await IPhoneBackupOperations.contents(
+            of: stage.path("backup"),
+            options: PhoneStage.options()
+        )
+        #expect(contents.containers(.app).map(\.name) == [nil, nil, "Notes", nil])
+    }
+
     @Test(arguments: ["plain", "encrypted", "mbdb"])
     func `writes nothing into a backup, and nothing private into an archive`(
         _ form: String

@@ -67,12 +67,23 @@ struct AppLists {
         }
         for (identifier, app) in info["Applications"]?.dictionary ?? [:] {
             var listed = apps[identifier] ?? ListedApp()
-            // An app whose metadata can't be read is listed without a name.
-            let store = app["iTunesMetadata"]?.data.flatMap { try? PropertyListValue.read($0) }
-            listed.name = store?["itemName"]?.string
-            if let version = store?["bundleShortVersionString"]?.string { listed.version = version }
+            let metadata = app["iTunesMetadata"]?.data ?? []
+            listed.name = Self.text("itemName", in: metadata)
+            listed.version = Self.text("bundleShortVersionString", in: metadata) ?? listed.version
             apps[identifier] = listed
         }
+    }
+
+    /// The text for a key in the metadata of an app; `nil` if it can't be read.
+    ///
+    /// A few bytes of a binary list can expand to a hundred thousand values, and there may be a list for each
+    /// of thousands of apps. So only the text is read.
+    private static func text(_ key: String, in metadata: [UInt8]) -> String? {
+        guard let list = try? BinaryPropertyList(metadata) else {
+            return (try? PropertyListValue.read(metadata))?[key]?.string
+        }
+        guard let place = try? list.member(key, of: list.root) else { return nil }
+        return (try? list.value(of: place))?.string
     }
 
     subscript(identifier: String) -> ListedApp? { apps[identifier] }
