@@ -179,7 +179,8 @@ extension ContainerCommit {
             phase: .exchanged,
             record: nil,
             staging: record.staging,
-            kept: Data(kept.path.bytes)
+            kept: Data(kept.path.bytes),
+            container: try staging.placed.descriptor.status().identity.inode
         )
         try journal.write(to: bookkeeping)
     }

@@ -36,6 +36,9 @@ package struct ContainerLock {
     /// The path of the locked directory.
     package var path: BytePath { place.path }
 
+    /// The number by which its file system knows the locked directory.
+    var inode: UInt64 { claim.identity.inode }
+
     /// Locks the container in `place` without waiting.
     ///
     /// - Throws: ``MigrationError`` of code `containerBusy` if someone else holds it, and of code

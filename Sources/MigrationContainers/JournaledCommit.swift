@@ -67,7 +67,8 @@ struct JournaledCommit {
             phase: .clearing,
             record: record,
             staging: record.staging,
-            kept: kept.map { Data($0.path.bytes) }
+            kept: kept.map { Data($0.path.bytes) },
+            container: live.inode
         )
     }
 
@@ -267,9 +268,31 @@ package struct ImportJournal: Codable, Equatable {
     package var staging: String?
     /// The path to which the old data is moved when the commit is done; `nil` removes it.
     package var kept: Data?
+    /// The inode of the container's directory, without which ``kept`` doesn't count: a stranger who made the
+    /// container could name any path, but not a number that its directory only gets on this machine.
+    private var container: UInt64?
 
-    package init(phase: Phase, record: ImportRecord?, staging: String?, kept: Data? = nil) {
+    package init(
+        phase: Phase,
+        record: ImportRecord?,
+        staging: String?,
+        kept: Data? = nil,
+        container: UInt64? = nil
+    ) {
         (self.phase, self.record, self.staging, self.kept) = (phase, record, staging, kept)
+        self.container = container
+    }
+
+    /// Refuses to move data to a path that no import into the locked container named.
+    func checkPlace(of lock: ContainerLock) throws(MigrationError) {
+        guard let kept, container != lock.inode else { return }
+        throw MigrationError(
+            .containerInvalid,
+            "the container is a copy of one whose import was to keep data in "
+                + PrintableText.escaping([UInt8](kept)),
+            path: BookkeepingDirectory.path(of: BookkeepingDirectory.journalName, in: lock.path),
+            remedy: .discardImport
+        )
     }
 
     private struct Versioned: Decodable {

@@ -155,4 +155,32 @@ struct RecoveryTests {
         #expect(try places.contents(of: kept).differences(from: old) == [])
         #expect(try places.bookkeepingNames() == ["import-status.json"])
     }
+
+    /// A stranger who hands over a directory can write any path into its journal.
+    @Test(arguments: ["clearing", "filling", "replaced", "exchanged"], [nil, 1] as [UInt64?])
+    func `moves nothing to a path that no import into this directory named`(
+        _ phase: String,
+        _ container: UInt64?
+    ) throws {
+        let places = try Places()
+        _ = try places.makeOldDestination()
+        let planted = places.root / "planted"
+        let bookkeeping = places.destination / ".migration"
+        try bookkeeping.makeDirectory()
+        try (bookkeeping / "replaced").makeDirectory()
+        try (bookkeeping / "replaced/evil").write("evil")
+        let path = Data(planted.bytes).base64EncodedString()
+        let number = container.map { #","container":\#($0)"# } ?? ""
+        try (bookkeeping / "import-journal.json")
+            .write(#"{"version":1,"phase":"\#(phase)","kept":"\#(path)"\#(number)}"#)
+        _ = try? places.destinationContainer.importRecord()
+        let error = #expect(throws: MigrationError.self) {
+            try ContainerRecovery.recover(places.destinationContainer, discards: false)
+        }
+        #expect(error?.message.contains("is a copy") == true, "\(error?.message ?? "")")
+        #expect(!planted.exists)
+        _ = try ContainerRecovery.recover(places.destinationContainer, discards: true)
+        #expect(try places.destinationContainer.importRecord() == nil)
+        #expect(!planted.exists)
+    }
 }

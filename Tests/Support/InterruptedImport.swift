@@ -56,10 +56,19 @@ package enum InterruptedImport {
     package static let record =
         #"{"version":1,"outcome":"success","date":"2026-03-04T05:06:07Z","bundleIdentifier":"com.example.new"}"#
 
-    static func journal(_ phase: ImportMoment.Phase, keepingIn kept: BytePath?) -> String {
+    /// The journal of an import into `container` that is to keep the old data in `kept`.
+    static func journal(
+        _ phase: ImportMoment.Phase,
+        of container: BytePath,
+        keepingIn kept: BytePath?
+    ) throws -> String {
+        let attributes = try FileManager.default.attributesOfItem(atPath: container.url.path)
+        let inode = try #require(attributes[.systemFileNumber] as? UInt64)
         let record = phase == .staging ? "" : #","record":\#(record)"#
-        let kept = kept.map { #","kept":"\#(Data($0.bytes).base64EncodedString())""# } ?? ""
-        return #"{"version":1,"phase":"\#(phase)","staging":"\#(token)"\#(record)\#(kept)}"#
+        let place = kept.map {
+            #","kept":"\#(Data($0.bytes).base64EncodedString())","container":\#(inode)"#
+        }
+        return #"{"version":1,"phase":"\#(phase)","staging":"\#(token)"\#(record)\#(place ?? "")}"#
     }
 }
 
@@ -90,7 +99,7 @@ extension Places {
             try (bookkeeping / "import-status.json").write(InterruptedImport.record)
         }
         try (bookkeeping / "import-journal.json")
-            .write(InterruptedImport.journal(moment.phase, keepingIn: kept))
+            .write(InterruptedImport.journal(moment.phase, of: destination, keepingIn: kept))
     }
 
     private func makeNewData(in place: BytePath) throws {
