@@ -81,7 +81,7 @@ import Testing
         for name in ["backup", "tree"] {
             let operation = MigrationOperation()
             let source = try BackupSource.open(
-                BackupPlace(.path(BytePath(place.url(name).path))),
+                BackupLocation(.path(BytePath(place.url(name).path))),
                 spoolDirectory: "/tmp",
                 on: operation
             )
