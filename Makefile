@@ -5,7 +5,7 @@ PORT ?= 8000
 export SWIFT
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test install deb check bench corpus containment encryption bounds fidelity enumerate fuzz torture allocations soak streams object-store transfer fleet stores mutants docs docs-serve clean
+.PHONY: help demo test install deb check bench corpus containment encryption bounds fidelity enumerate fuzz torture allocations soak streams object-store transfer fleet stores mutants coverage docs docs-serve clean
 
 help: ## shows this list
 	@sed -n 's/^\([a-z-]*\):[a-z ]* ## \(.*\)/  make \1|\2/p' Makefile | awk -F '|' '{ printf "%-17s %s\n", $$1, $$2 }'
@@ -78,6 +78,10 @@ soak: ## mixes operations, kills and faults at random, T=3600 seconds, SEED=1 re
 
 mutants: ## turns off one guard or comparison at a time, N=40, and says which no test of its module notices
 	@Scripts/mutants $(N)
+
+coverage: ## runs the unit tests and prints how many lines of each module they reach
+	@Scripts/install-dependencies test
+	@Scripts/coverage
 
 docs: ## builds the documentation into .build/docs
 	@Scripts/check docs
