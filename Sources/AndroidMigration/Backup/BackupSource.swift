@@ -134,6 +134,7 @@ extension DataTree {
                     kind: entry.isFile ? .file(size: entry.size) : .directory,
                     head: head
                 )
+                try checkSize()
             }
         }
     }

@@ -27,16 +27,25 @@ package struct DataTree: Sendable {
     /// The maximum number of links that are followed for one path (Linux, 40).
     private static let linkLimit = 40
 
+    /// The most bytes of the paths of all items, with those in ``nameCost``: a million usual items.
+    ///
+    /// A preview makes every path, and a few bytes of a compressed backup can name thousands of long ones.
+    private static let pathsLimit = 128 << 20
+    /// The bytes that can be copied in the time that finding one more name of a path takes.
+    private static let nameCost = 16
+
     private var nodes = [Node(name: [], parent: 0, kind: .directory)]
+    private var pathBytes = 0
 
     /// Makes an empty tree.
     package init() {}
 
     /// Inserts an item at `path`, and any missing directories above it.
     package mutating func insert(at path: EntryPath, kind: Kind, head: [UInt8] = []) {
-        var index = 0
+        var (index, length) = (0, 0)
         for name in path.components {
             let name = [UInt8](name)
+            length += name.count + Self.nameCost
             if let next = nodes[index].children[name] {
                 index = next
                 continue
@@ -44,6 +53,7 @@ package struct DataTree: Sendable {
             nodes.append(Node(name: name, parent: index, kind: .directory))
             nodes[index].children[name] = nodes.count - 1
             index = nodes.count - 1
+            pathBytes += length
         }
         // A directory that is inserted again keeps its contents.
         if kind != .directory || nodes[index].children.isEmpty { nodes[index].kind = kind }
@@ -64,13 +74,22 @@ package struct DataTree: Sendable {
 
     /// The path of an item; it isn't stored, because paths dominate the size of deep trees.
     func path(of index: Int) -> EntryPath {
-        var names: [[UInt8]] = []
+        var reversed: [UInt8] = []
         var index = index
         while index > 0 {
-            names.append(nodes[index].name)
+            if !reversed.isEmpty { reversed.append(UInt8(ascii: "/")) }
+            reversed += nodes[index].name.reversed()
             index = nodes[index].parent
         }
-        return EntryPath(bytes: [UInt8](names.reversed().joined(separator: [UInt8(ascii: "/")])))
+        return EntryPath(bytes: reversed.reversed())
+    }
+
+    /// Refuses more items than a preview can hold.
+    func checkSize() throws(AndroidMigrationError) {
+        guard pathBytes <= Self.pathsLimit else {
+            let message = "the app's data has more files than can be looked at, or longer paths"
+            throw AndroidMigrationError(.unsupported, message)
+        }
     }
 
     /// The indices of a directory's items, in the order of their names.

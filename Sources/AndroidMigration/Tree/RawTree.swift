@@ -195,7 +195,7 @@ package struct RawTree: Sendable {
 
 extension DataTree {
     /// Makes the tree of an app's directory.
-    init(_ tree: RawTree, on operation: MigrationOperation) throws {
+    package init(_ tree: RawTree, on operation: MigrationOperation) throws {
         self.init()
         try tree.walk { item, directory, name in
             try operation.check()
@@ -210,6 +210,7 @@ extension DataTree {
                 }
             }
             insert(at: item.path, kind: item.kind, head: head)
+            try checkSize()
         }
     }
 }

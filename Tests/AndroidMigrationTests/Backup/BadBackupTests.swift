@@ -200,4 +200,23 @@ import Testing
         #expect(report.totals.contentBytes == 12 << 20)
         #expect(report.bytes < 1 << 20)
     }
+
+    /// Each directory of a deep path is an item with a path of its own.
+    @Test(arguments: [(2, false), (20, true)])
+    func `keeps no more paths than a preview can hold`(
+        _ count: Int,
+        _ isRefused: Bool
+    ) async throws {
+        let below = String(repeating: "a/", count: 2000) + "a=1"
+        try place.make("backup", (0..<count).map { "apps/com.x/f/\($0)/\(below)" })
+        let backup = BackupLocation(.path(BytePath(place.url("backup").path)))
+        let spool = BytePath(place.url("").path)
+        let tree = { try await BackupOperations.tree(backup, package: nil, spoolingTo: spool) }
+        if isRefused {
+            let error = await #expect(throws: AndroidMigrationError.self) { try await tree() }
+            #expect(error?.code == .unsupported)
+        } else {
+            _ = try await tree()
+        }
+    }
 }
