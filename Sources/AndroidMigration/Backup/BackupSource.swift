@@ -252,7 +252,7 @@ package struct BackupContents: Sendable {
             return name
         }
         guard held.count <= 1 else {
-            let list = held.joined(separator: ", ")
+            let list = held.map { $0.isEmpty ? "one without a name" : $0 }.joined(separator: ", ")
             throw AndroidMigrationError(
                 .severalPackages,
                 "the backup holds several packages: \(list)",

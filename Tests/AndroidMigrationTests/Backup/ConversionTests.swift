@@ -274,6 +274,11 @@ import Testing
         }
         #expect(error?.code == .severalPackages)
         #expect(error?.message.hasSuffix("com.x, com.y") ?? false)
+        try place.make("unnamed", ["apps/com.x/f/a=1", "files/b=22"])
+        let unnamed = await #expect(throws: AndroidMigrationError.self) {
+            try await place.convert("unnamed")
+        }
+        #expect(unnamed?.message.hasSuffix("one without a name, com.x") ?? false)
         _ = try await place.convert("backup") { $0.package = "com.y" }
         #expect(try await place.files() == ["app/files/b": 2])
         let other = await #expect(throws: AndroidMigrationError.self) {
