@@ -57,7 +57,7 @@ final class ForeignKeyViolations {
 // MARK: - Counting
 
 extension ForeignKeyViolations {
-    private static func folded(_ name: SQLiteValue) -> String { (name.text ?? "").lowercased() }
+    private static func folded(_ name: SQLiteValue) -> String { (name.text ?? "").foldedSQLName }
 
     private func readTables(of database: SQLiteConnection) throws(StoreMigrationError) {
         let query = "SELECT name, rootpage FROM sqlite_schema WHERE type = 'table'"
@@ -110,7 +110,7 @@ extension ForeignKeyViolations {
         _ tables: Set<String>,
         in database: SQLiteConnection
     ) throws(StoreMigrationError) {
-        let changed = Set(tables.map { $0.lowercased() })
+        let changed = Set(tables.map(\.foldedSQLName))
         for (child, parents) in parents
         where changed.contains(child) || !changed.isDisjoint(with: parents) {
             try count(child, in: database)

@@ -402,6 +402,28 @@ struct OddStoreTests {
         }
     }
 
+    /// SQLite ignores the case of ASCII letters only.
+    @Test func `the foreign keys of a table with a foreign letter are checked`() throws {
+        let place = try Place()
+        let database = try TestDatabase(at: place["db"])
+        try database.run(
+            """
+            CREATE TABLE "Ö" (id INTEGER PRIMARY KEY); PRAGMA user_version = 1;
+            CREATE TABLE "Äpfel" (id INTEGER PRIMARY KEY, tree REFERENCES "Ö" (id));
+            INSERT INTO "Äpfel" VALUES (1, 99)
+            """
+        )
+        database.close()
+        let finding = "1 row of 'Äpfel' without a row of 'Ö'"
+        #expect(try StoreFacts(of: place["db"]).findings == [finding])
+        let statement = #"INSERT INTO "Äpfel" VALUES (2, 98)"#
+        let plan = StoreMigrationPlan(
+            current: 2,
+            steps: [.inPlace(from: 1, to: 2) { try $0.execute(statement) }]
+        )
+        expect(.stepFailed) { try StoreMigrator(store(place)).migrate(plan) }
+    }
+
     /// The journal of a transaction on several databases names a file that SQLite deletes.
     @Test(arguments: [("victim", false), ("other.db-mj1A2B3C9D4", true)])
     func `a hostile journal deletes no file that isn't SQLite's`(
