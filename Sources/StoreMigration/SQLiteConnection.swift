@@ -35,7 +35,7 @@ final class SQLiteConnection {
     ) throws(StoreMigrationError) {
         file = path
         self.isCancelled = isCancelled
-        if path != Self.memory { try SQLiteCompanions.check(of: path) }
+        if path != Self.memory { try Self.check(path) }
         var opened: OpaquePointer?
         let address = Self.address(of: path) + query
         let code = unsafe sqlite3_open_v2(address, &opened, flags | SQLITE_OPEN_URI, nil)
@@ -90,6 +90,19 @@ final class SQLiteConnection {
         unsafe sqlite3_limit(handle, SQLITE_LIMIT_COLUMN, 2000)
         unsafe sqlite3_limit(handle, SQLITE_LIMIT_EXPR_DEPTH, 1000)
         unsafe sqlite3_limit(handle, SQLITE_LIMIT_ATTACHED, 0)
+    }
+
+    /// Refuses a path that is too long for SQLite, and files beside it that could do harm.
+    private static func check(_ path: BytePath) throws(StoreMigrationError) {
+        // The longest name is that of the journal (pager.c, sqlite3PagerOpen).
+        let limit = unsafe Int(sqlite3_vfs_find(nil)?.pointee.mxPathname ?? 512) - "-journal".count
+        guard path.bytes.count <= limit else {
+            let message =
+                "its path has \(path.bytes.count) bytes, and SQLite takes at most \(limit)"
+            let name = String(decoding: path.bytes, as: UTF8.self)
+            throw StoreMigrationError(.failed, message, at: name)
+        }
+        try SQLiteCompanions.check(of: path)
     }
 
     private static func size(of path: BytePath, suffix: String) -> UInt64 {

@@ -402,6 +402,20 @@ struct OddStoreTests {
         }
     }
 
+    @Test func `a path that SQLite can't take is called too long`() throws {
+        let place = try Place()
+        var directory = place.directory
+        while directory.path.utf8.count < 500 {
+            directory.append(path: String(repeating: "d", count: 60))
+        }
+        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+        try TestDatabase.make(at: place["db"])
+        let url = directory.appending(path: "db")
+        try FileManager.default.moveItem(at: place["db"], to: url)
+        let error = #expect(throws: StoreMigrationError.self) { try StoreFacts(of: url) }
+        #expect(error?.message.contains("and SQLite takes at most 504") ?? false)
+    }
+
     /// SQLite ignores the case of ASCII letters only.
     @Test func `the foreign keys of a table with a foreign letter are checked`() throws {
         let place = try Place()
