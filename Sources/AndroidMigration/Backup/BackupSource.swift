@@ -156,7 +156,7 @@ package struct BackupContents: Sendable {
     /// The packages by name, which may be empty for a plain tar file.
     package private(set) var packages: [String: Package] = [:]
 
-    /// The first item that the stream has lost.
+    /// The first item that the stream has lost, or whose path can't be used.
     private var loss: LostEntry?
 
     /// The hashes of paths that were found inside another entry, and of those that occur again
@@ -191,6 +191,7 @@ package struct BackupContents: Sendable {
                 continue
             }
             let item = BackupItem(entry, below: stream.packageDirectories)
+            if case .unusable(let reason) = item { loss = loss ?? entry.loss(reason) }
             guard let name = item.package else { continue }
             guard packages[name] != nil || packages.count < Self.packageLimit else {
                 let message = "the backup holds more than \(Self.packageLimit) packages"

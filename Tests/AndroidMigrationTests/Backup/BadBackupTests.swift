@@ -38,6 +38,13 @@ import Testing
         #expect(await failure("stream")?.code == .nothingBackedUp)
     }
 
+    @Test func `names a path that can't be used if that is all there is`() async throws {
+        try place.make("backup", ["apps/com.x/f/../../../etc/x=1"])
+        let error = await failure()
+        #expect(error?.code == .damaged)
+        #expect(error?.message.contains("'..' component") ?? false, "\(error?.message ?? "")")
+    }
+
     @Test func `takes the 47 bytes of a device's empty backup for one`() async throws {
         let start = [UInt8]("ANDROID BACKUP\n5\n1\nnone\n".utf8)
         let body = try place.python(
