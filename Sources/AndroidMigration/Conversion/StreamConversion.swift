@@ -182,6 +182,7 @@ private final class DomainSpools {
             return
         }
         if path.bytes.isEmpty, entry.kind == .directory { return }
+        if path.bytes.isEmpty { return omit("Android has a directory there") }
         let root = root(of: domain)
         guard root.count + 1 + path.bytes.count <= BackupItem.pathLimit else {
             return omit("the path is longer than 4,096 bytes")
@@ -205,11 +206,11 @@ private final class DomainSpools {
             )
             try spool.append(header.span)
             try appendContent(ofSize: size, from: reader, into: spool)
-            try spool.append(AndroidHeader.padding(for: size).span)
         }
         totals.count(entry)
     }
 
+    /// Appends the content of the entry that was read last, up to the next header.
     private func appendContent(ofSize size: UInt64, from reader: ArchiveReader, into spool: Spool)
         throws
     {
@@ -228,6 +229,7 @@ private final class DomainSpools {
             position += UInt64(piece.count)
         }
         try fill(to: size)
+        try spool.append(AndroidHeader.padding(for: size).span)
     }
 
     private func root(of domain: StorageDomain) -> [UInt8] {

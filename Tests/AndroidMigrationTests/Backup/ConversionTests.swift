@@ -267,6 +267,32 @@ import Testing
         #expect(error?.code == .appMismatch)
     }
 
+    @Test func `leaves out files where Android has directories, and says so`() async throws {
+        let tar = try place.python(
+            """
+            import io, sys, tarfile
+            tar = tarfile.open(fileobj=sys.stdout.buffer, mode="w|")
+            for path in ("app/files", "app/x", "device/app"):
+                info = tarfile.TarInfo(path)
+                info.size = 4
+                tar.addfile(info, io.BytesIO(b"text"))
+            tar.close()
+            """
+        )
+        try place.write([UInt8](tar), to: "tar")
+        let app = try #require(AppIdentity("ABCDE12345.com.x"))
+        let report = try await BackupOperations.convert(
+            .file(place.url("tar")),
+            options: StreamConversion.Options(package: "com.x", app: app),
+            to: .file(path: BytePath(place.url("stream").path), replacesExisting: false),
+            spoolingTo: BytePath(place.url("").path)
+        )
+        #expect(report.totals.files == 1)
+        #expect(report.omitted.items.map(\.path) == ["app/files", "device/app"])
+        _ = try await place.convert("stream")
+        #expect(try await place.files() == ["app/x": 4])
+    }
+
     @Test func `asks which of several packages is meant`() async throws {
         try place.make("backup", ["apps/com.x/f/a=1", "apps/com.y/f/b=22", "shared/0/p=1"])
         let error = await #expect(throws: AndroidMigrationError.self) {
