@@ -18,6 +18,10 @@ struct VersionedDocument {
         // For any problem, the error below says that this isn't a JSON object.
         let object = try? JSONSerialization.jsonObject(with: Data(bytes))
         guard object is [String: Any] else { throw damage("it is not a JSON object") }
+        // Foundation reads the other encodings too, whose ASCII characters have zeros beside them.
+        guard !bytes.contains(0) else {
+            throw damage("it is a JSON object in UTF-16 or UTF-32, and only UTF-8 can be read")
+        }
     }
 
     /// The text or the number of `key` in the outermost object; `nil` if the key is missing.

@@ -402,6 +402,23 @@ struct OddStoreTests {
         }
     }
 
+    @Test(arguments: [String.Encoding.utf16LittleEndian, .utf16BigEndian, .utf32LittleEndian])
+    func `a document in another encoding isn't taken for one without a version`(
+        _ encoding: String.Encoding
+    ) throws {
+        let place = try Place()
+        let text = try #require(#"{"version":2}"#.data(using: encoding))
+        try text.write(to: place["document"])
+        let store = VersionedStore(
+            at: place["document"],
+            .json(key: "version"),
+            unwrittenVersion: 1
+        )
+        expect(.damaged) { _ = try store.version }
+        let error = #expect(throws: StoreMigrationError.self) { try StoreFacts(of: store.url) }
+        #expect(error?.message.contains("only UTF-8 can be read") ?? false)
+    }
+
     @Test func `a path that SQLite can't take is called too long`() throws {
         let place = try Place()
         var directory = place.directory
