@@ -27,7 +27,7 @@ package struct DataTree: Sendable {
     /// The maximum number of links that are followed for one path (Linux, 40).
     private static let linkLimit = 40
 
-    /// The most bytes of the paths of all items, with those in ``nameCost``: a million usual items.
+    /// The limit on the bytes of all paths, and on ``nameCost`` for each name: a million usual items.
     ///
     /// A preview makes every path, and a few bytes of a compressed backup can name thousands of long ones.
     private static let pathsLimit = 128 << 20
