@@ -104,7 +104,8 @@ private struct Survey {
     private var tables: [Int: [UInt8]] = [:]
 
     init(of stream: [UInt8]) {
-        let reader = StrictTarReader(reading: TarStream(MemorySource(stream)))
+        let stream = TarStream(MemorySource(stream))
+        let reader = StrictTarReader(reading: stream, readsAllContent: true)
         var last = 0
         do {
             while let entry = try reader.next() {
