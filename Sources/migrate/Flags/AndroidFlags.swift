@@ -57,7 +57,7 @@ struct BackupFlags: FlagGroup {
         place.device = device
         place.sizePolicy = sizePolicy
         place.password = try passwordFile.map { file in
-            let content = try InputFile.read(file, of: "--password-file")
+            let content = try InputFile.read(file, of: "--password-file", limit: 64 << 10)
             let line = content.prefix { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") }
             return [UInt8](line)
         }

@@ -25,7 +25,10 @@ struct ExclusionFlags: FlagGroup {
     func patterns() throws -> [PathPattern] {
         try given
             + files.flatMap {
-                try PathPattern.list(in: InputFile.read($0, of: "--exclude-from"), ofFileAt: $0)
+                try PathPattern.list(
+                    in: InputFile.read($0, of: "--exclude-from", limit: 1 << 20),
+                    ofFileAt: $0
+                )
             }
     }
 }

@@ -6,6 +6,9 @@ internal import MigrationSystem
 struct IPhoneBackupFlags: FlagGroup {
     private var passwordFile: BytePath?
 
+    /// How long a password may be, in bytes.
+    private static let limit = 4_096
+
     static let topic: FlagTopic? = .archive
 
     static var flags: [Flag<Self>] {
@@ -27,7 +30,7 @@ struct IPhoneBackupFlags: FlagGroup {
 
     private static func password(from file: BytePath?) throws -> Secret? {
         guard let file else { return try askForPassword() }
-        var bytes = try InputFile.readKeys(file, of: "--password-file")
+        var bytes = try InputFile.readKeys(file, of: "--password-file", limit: limit)
         return Secret(firstLineOf: &bytes)
     }
 
@@ -36,7 +39,7 @@ struct IPhoneBackupFlags: FlagGroup {
         do {
             let line = try SecretInput.line(
                 prompt: "Password of the backup: ",
-                limit: 4_096,
+                limit: limit,
                 cancellation: SignalWatch.interruption
             )
             guard var bytes = line else {

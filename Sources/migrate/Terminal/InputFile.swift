@@ -26,8 +26,12 @@ enum InputFile {
     }
 
     /// Reads a file of keys, or of a passphrase, without which the command line can't be understood.
-    static func readKeys(_ path: BytePath, of flag: String) throws -> [UInt8] {
-        try read(path, of: flag, failing: .invalidOption)
+    static func readKeys(
+        _ path: BytePath,
+        of flag: String,
+        limit: Int = 1 << 20
+    ) throws -> [UInt8] {
+        try read(path, of: flag, limit: limit, failing: .invalidOption)
     }
 }
 

@@ -88,6 +88,10 @@ import Testing
         #expect(none.exitCode == 64)
         let message = "the file of '--password-file' can't be read: none: No such file"
         #expect(none.errors.contains(message), "\(none.errors)")
+        try place.write([UInt8](repeating: UInt8(ascii: "a"), count: 4097), to: "long")
+        let long = try convert("--out notes --password-file long")
+        #expect(long.exitCode == 64)
+        #expect(long.errors.contains("long: it is larger than 4.1 kB"), "\(long.errors)")
         #expect(!place.exists("notes"))
     }
 
