@@ -155,11 +155,9 @@ public final class ArchiveReader: RestorableArchive {
     ///   `CancellationError`.
     public func next() throws -> ArchiveEntry? {
         try reportingFailure {
-            if firstEntry != nil, let entry = firstEntry.take() { return entry }
-            guard let entry = try entries.next() else {
-                try checkTotals()
-                return nil
-            }
+            if let entry = firstEntry.take() { return entry }
+            let entry = try entries.next()
+            if entry == nil { try checkTotals() }
             return entry
         }
     }

@@ -34,7 +34,6 @@ extension ArraySlice<UInt8> {
 
 extension Span<UInt8> {
     /// The sum of the bytes.
-    @inlinable
     package var sum: UInt64 {
         unsafe withUnsafeBytes { bytes in
             let everySecondByte: UInt64 = 0x00FF_00FF_00FF_00FF
@@ -71,7 +70,6 @@ extension Span<UInt8> {
     }
 
     /// The length of the common prefix.
-    @inlinable
     package func commonPrefix(with other: Span<UInt8>) -> Int {
         let limit = Swift.min(count, other.count)
         return unsafe withUnsafeBytes { left in

@@ -175,12 +175,6 @@ final class TarStream {
 
     /// Moves the cursor over bytes that must be zeros.
     func skipZeros(_ count: UInt64) throws -> Bool {
-        if let chunk, UInt64(chunk.buffer.count - index) >= count {
-            let bytes = chunk.buffer.bytes
-            let start = index
-            advance(Int(count))
-            return ZeroPageCounter.isZero(bytes.span.extracting(start..<index))
-        }
         var areZeros = true
         try read(count) { piece in
             areZeros = areZeros && ZeroPageCounter.isZero(piece)
