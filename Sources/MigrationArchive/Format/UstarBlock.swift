@@ -202,7 +202,7 @@ extension UstarBlock {
     /// Whether `block` has its checksum, and the bytes that are the same in all headers.
     static func isWritten(_ block: Span<UInt8>) -> Bool {
         let field = block.orderedWord(from: Field.checksum.lowerBound)
-        let sum = octal(field >> 16 | 0x3030 << 48)
+        let sum = number(ofDigits: field >> 16 | 0x3030 << 48)
         return field & 0xFFFF == UInt64(UInt8(ascii: " ")) && sum == checksum(of: block)
             && isUnfilled(block, in: Field.magic.lowerBound..<Field.prefix.lowerBound)
             && isUnfilled(block, in: Field.prefix.upperBound..<block.count)
@@ -220,19 +220,19 @@ extension UstarBlock {
     /// isn't one.
     static func writtenNumber(at field: Range<Int>, of block: Span<UInt8>) -> UInt64? {
         let last = block.orderedWord(from: field.upperBound - 8)
-        guard last & 0xFF == 0, let low = octal(last | UInt64(UInt8(ascii: "0"))) else {
+        guard last & 0xFF == 0, let low = number(ofDigits: last | UInt64(UInt8(ascii: "0"))) else {
             return nil
         }
         if field.count == 8 { return low >> 3 }
         // The two words overlap.
         let bits = UInt64(3 * (field.count - 9))
-        return octal(block.orderedWord(from: field.lowerBound)).map { high in
+        return number(ofDigits: block.orderedWord(from: field.lowerBound)).map { high in
             high << bits | low >> 3 & (1 << bits - 1)
         }
     }
 
-    /// The number of which `word` holds eight octal digits; `nil` if they aren't.
-    private static func octal(_ word: UInt64) -> UInt64? {
+    /// Reads the eight octal digits in `word`; `nil` if it holds anything else.
+    private static func number(ofDigits word: UInt64) -> UInt64? {
         var digits = word ^ 0x3030_3030_3030_3030
         guard digits & 0xF8F8_F8F8_F8F8_F8F8 == 0 else { return nil }
         digits = (digits | digits >> 5) & 0x003F_003F_003F_003F

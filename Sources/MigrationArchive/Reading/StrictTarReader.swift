@@ -2,8 +2,9 @@ internal import MigrationSystem
 
 /// Reads the tar stream of a migration archive, which must be exactly as the writer writes it.
 ///
-/// Each header is read, turned into an entry, and encoded again; the two must be the same bytes. With the
-/// table of large files, a piece in which no other entry begins is read only when content in it is.
+/// Most entries have a single block, whose fields are checked. Other headers are encoded again and
+/// compared. With the table of large files, a piece in which no other entry begins is read only when
+/// content in it is.
 final class StrictTarReader: EntryReader {
     private let stream: TarStream
     private let table: LargeFileTable?
