@@ -17,7 +17,7 @@ struct ByteReaderTests {
     @Test(arguments: [true, false])
     func `reads few bytes together with those after them`(isSequential: Bool) throws {
         let bytes = noise(200_000)
-        let source = CountedCalls(bytes, isSequential: isSequential)
+        let source = CountingBytes(bytes, isSequential: isSequential)
         let reader = ByteReader(source)
         var target = [UInt8](repeating: 0, count: bytes.count)
         for start in stride(from: 0, to: 150_000, by: 3) {
@@ -30,32 +30,5 @@ struct ByteReaderTests {
             try reader.readExactly(into: &target, from: 0, count: 1)
         }
         #expect(error?.code == .truncated)
-    }
-}
-
-/// Bytes in memory that count how often they are asked for some.
-private final class CountedCalls: ByteSource {
-    private let source: MemoryBytes
-    private(set) var calls = 0
-
-    init(_ bytes: [UInt8], isSequential: Bool) {
-        source = MemoryBytes(bytes, isSequential: isSequential)
-    }
-
-    var size: UInt64? { source.size }
-
-    func read(into target: inout [UInt8], from index: Int, count: Int) throws -> Int {
-        calls += 1
-        return try source.read(into: &target, from: index, count: count)
-    }
-
-    func read(
-        at offset: UInt64,
-        into target: inout [UInt8],
-        from index: Int,
-        count: Int
-    ) throws(ArchiveError) -> Int {
-        calls += 1
-        return try source.read(at: offset, into: &target, from: index, count: count)
     }
 }

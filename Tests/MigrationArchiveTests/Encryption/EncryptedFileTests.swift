@@ -388,26 +388,3 @@ private struct Concurrent: @unchecked Sendable {
         self.value = value
     }
 }
-
-/// A file in memory that counts the bytes that are read.
-private final class CountingBytes: ByteSource {
-    private let source: MemoryBytes
-    private(set) var readBytes = 0
-
-    init(_ bytes: [UInt8]) {
-        source = MemoryBytes(bytes, isSequential: false)
-    }
-
-    var size: UInt64? { source.size }
-
-    func read(
-        at offset: UInt64,
-        into target: inout [UInt8],
-        from index: Int,
-        count: Int
-    ) throws(ArchiveError) -> Int {
-        let read = try source.read(at: offset, into: &target, from: index, count: count)
-        readBytes += read
-        return read
-    }
-}

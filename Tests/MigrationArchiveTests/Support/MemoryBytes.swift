@@ -35,6 +35,39 @@ final class MemoryBytes: ByteSource {
     }
 }
 
+/// Bytes in memory that count what is read of them.
+final class CountingBytes: ByteSource {
+    private let source: MemoryBytes
+    /// How often some were asked for.
+    private(set) var calls = 0
+    private(set) var readBytes = 0
+
+    init(_ bytes: [UInt8], isSequential: Bool = false) {
+        source = MemoryBytes(bytes, isSequential: isSequential)
+    }
+
+    var size: UInt64? { source.size }
+
+    func read(into target: inout [UInt8], from index: Int, count: Int) throws -> Int {
+        calls += 1
+        let read = try source.read(into: &target, from: index, count: count)
+        readBytes += read
+        return read
+    }
+
+    func read(
+        at offset: UInt64,
+        into target: inout [UInt8],
+        from index: Int,
+        count: Int
+    ) throws(ArchiveError) -> Int {
+        calls += 1
+        let read = try source.read(at: offset, into: &target, from: index, count: count)
+        readBytes += read
+        return read
+    }
+}
+
 extension ByteSource {
     /// Appends the whole content to `content`, including the part before a failure.
     func readAll(into content: inout [UInt8]) throws {
