@@ -102,7 +102,7 @@ package enum ContainerRecovery {
         guard let bookkeeping = try openBookkeeping(of: lock) else { return conclusion }
         let tokens = StagingToken.all(in: bookkeeping)
         if let journal = try ImportJournal.read(from: bookkeeping, of: path) {
-            try journal.checkPlace(of: lock)
+            try journal.checkBelongs(to: lock)
             do {
                 conclusion.outcome = try conclude(journal, of: lock, bookkeeping: bookkeeping)
             } catch let error as SystemError where error.isReadOnly && journal.phase == .staging {

@@ -284,7 +284,7 @@ package struct ImportJournal: Codable, Equatable {
     }
 
     /// Refuses to move data to a path that no import into the locked container named.
-    func checkPlace(of lock: ContainerLock) throws(MigrationError) {
+    func checkBelongs(to lock: ContainerLock) throws(MigrationError) {
         guard let kept, container != lock.inode else { return }
         throw MigrationError(
             .containerInvalid,
