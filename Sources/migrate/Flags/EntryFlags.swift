@@ -20,7 +20,7 @@ extension EntrySelection: FlagGroup {
     static var flags: [Flag<Self>] {
         Flag("path-base64", value: "base64", as: .encodedEntryPath, appendingTo: \.named)
             .help(
-                "An entry by its 'pathBase64' in JSON, for a name that is no text; may be repeated."
+                "An entry by its 'pathBase64' in JSON, for a name that isn't text; may be repeated."
             )
     }
 
