@@ -11,6 +11,8 @@ struct Arguments {
 
         OPTIONS:
           --migrate <path>     the program to measure
+          --beside <path>      another build of migrate, or a program that takes its command line, to
+                               measure in turn with it; may be given again
           --workloads <list>   documents, photos, database, app, tiny, one (default: documents,app)
           --tree <dir>         measure this tree instead of any workload
           --peers <list>       beside migrate and tar-zstd only these of bsdtar, squashfs, zip, 7z,
@@ -36,6 +38,7 @@ struct Arguments {
         """
 
     var migrate = ""
+    var others: [String] = []
     var workloads: [Workload] = [.documents, .app]
     var tree: String?
     var peers: [String] = []
@@ -59,6 +62,7 @@ struct Arguments {
             guard try !readChoice(option, from: &reader) else { continue }
             switch option {
             case "--migrate": migrate = try reader.value()
+            case "--beside": others.append(try reader.value())
             case "--tree": tree = try reader.value()
             case "--scratch": scratch.append(try reader.value())
             case "--json": json = try reader.value()

@@ -6,7 +6,11 @@ struct Benchmark {
 
     init(_ arguments: Arguments, commandLine: [String]) throws(BenchmarkError) {
         self.arguments = arguments
-        let known = try PeerCatalog(migrate: arguments.migrate, keys: arguments.peers)
+        let known = try PeerCatalog(
+            migrate: arguments.migrate,
+            beside: arguments.others,
+            keys: arguments.peers
+        )
         catalog = arguments.measuresGrowth ? known.withoutOthers : known
         report = Report(
             machine: Machine.current,

@@ -1,9 +1,10 @@
 extension Peer {
-    static func migrate(_ program: String) -> Peer {
+    /// The program that is measured, or with `number` another build of it.
+    static func migrate(_ program: String, beside number: Int? = nil) -> Peer {
         Peer(
-            key: "migrate",
-            name: "migrate",
-            role: .ours,
+            key: number.map { "beside-\($0)" } ?? "migrate",
+            name: number == nil ? "migrate" : program,
+            role: number == nil ? .ours : .rival,
             programs: [program],
             suffix: ".tar.zst",
             usesLevel: true,
