@@ -124,8 +124,11 @@ struct FileBatch: Sendable {
         let range: Range<Int>
     }
 
-    /// Enough files that handing them over costs little compared with making them.
-    static let fileLimit = 256
+    /// The maximum number of files.
+    ///
+    /// Files that follow each other are often in one directory, where threads would wait for each
+    /// other. So a batch is large, but a small archive still occupies several threads.
+    static let fileLimit = 1024
     /// Every directory of a batch is an open file.
     private static let directoryLimit = 16
 
