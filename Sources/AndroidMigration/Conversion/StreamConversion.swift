@@ -187,27 +187,40 @@ private final class DomainSpools {
         guard root.count + 1 + path.bytes.count <= BackupItem.pathLimit else {
             return omit("the path is longer than 4,096 bytes")
         }
-        let time = UInt64(max(0, entry.modificationTime.seconds))
         switch entry.kind {
         case .symbolicLink: return omit("a symbolic link, which Android refuses")
         case .hardLink: return omit("a hard link, which Android refuses")
         case .directory:
             // Android skips directories that their owner can't write to, with everything in them (1.5).
             let permissions = entry.permissions & 0o777 | 0o200
-            let directory = Directory(path: path, permissions: permissions, time: time)
-            directories[domain, default: []].append(directory)
+            directories[domain, default: []].append(
+                Directory(path: path, permissions: permissions, time: noteChanges(of: entry))
+            )
         case .file(let size):
             let header = AndroidHeader.file(
                 in: root,
                 at: path,
                 size: size,
                 permissions: entry.permissions & 0o777,
-                time: time
+                time: noteChanges(of: entry)
             )
             try spool.append(header.span)
             try appendContent(ofSize: size, from: reader, into: spool)
         }
         totals.count(entry)
+    }
+
+    /// Notes what a file or directory loses in the stream; returns its time there.
+    private func noteChanges(of entry: ArchiveEntry) -> UInt64 {
+        let seconds = entry.modificationTime.seconds
+        if seconds < 0 {
+            let reason = "its time, which is before 1970; it becomes 1970-01-01"
+            omitted.append(entry.path.description, because: reason)
+        }
+        if !entry.extendedAttributes.isEmpty {
+            omitted.append(entry.path.description, because: "its extended attributes")
+        }
+        return UInt64(max(0, seconds))
     }
 
     /// Appends the content of the entry that was read last, up to the next header.
