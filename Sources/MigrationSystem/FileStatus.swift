@@ -17,19 +17,20 @@ package struct FileStatus: Equatable, Sendable {
         }
     }
 
-    package let kind: Kind
-    /// The permission bits, with the set-id and sticky bits.
-    package let permissions: UInt16
-    package let owner: UInt32
-    package let group: UInt32
+    // In this order they leave no gaps; a walk keeps thousands.
     package let identity: Identity
     package let linkCount: UInt64
     package let size: UInt64
     /// The bytes on the disk; fewer than `size` if the file has holes.
     package let allocatedSize: UInt64
-    package let accessTime: FileTime
     package let modificationTime: FileTime
+    package let owner: UInt32
     package let changeTime: FileTime
+    package let group: UInt32
+    package let accessTime: FileTime
+    /// The permission bits, with the set-id and sticky bits.
+    package let permissions: UInt16
+    package let kind: Kind
 
     /// Makes the status of a file that exists only in an archive.
     package init(kind: Kind, identity: Identity, linkCount: UInt64, size: UInt64) {

@@ -50,6 +50,11 @@ package final class OrderedStep<Item: Sendable, Output: Sendable>: Sendable {
     /// - Throws: The first failure in the order of the items; `CancellationError`.
     package func submit(_ item: Item) throws { try state.submit(item) }
 
+    /// Waits until an item can be submitted at once, so that it isn't made before there is room for it.
+    ///
+    /// - Throws: The first failure in the order of the items; `CancellationError`.
+    package func waitForRoom() throws { try state.waitForRoom() }
+
     /// Waits for the next result; `nil` after the last.
     ///
     /// Its slot in the step is free again when ``release()`` is called.
@@ -152,6 +157,10 @@ extension StepState {
             submitted += 1
             crew.offerJob()
         }
+    }
+
+    func waitForRoom() throws {
+        try crew.locked { try wait(for: .room) }
     }
 
     func next() throws -> Output? {

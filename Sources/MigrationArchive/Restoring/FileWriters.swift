@@ -14,7 +14,8 @@ final class FileWriters {
     init(on operation: MigrationOperation, mode: NewFileMode) {
         self.mode = mode
         self.operation = operation
-        let depth = 2 * operation.threadCount
+        // A batch often holds a whole piece.
+        let depth = operation.threadCount + 1
         pending = PendingPaths(limit: (depth + 1) * FileBatch.fileLimit)
         step = OrderedStep(of: operation, depth: depth, sink: { _ in }) {
             { batch in try batch.make(mode, on: operation) }

@@ -54,9 +54,9 @@ final class FrameCompression {
         step = makeStep()
     }
 
-    /// How many pieces are under way at once.
+    /// How many pieces there are at once.
     private static func depth(of operation: MigrationOperation, level: Int) -> Int {
-        // While all threads compress, one more piece is laid out, if the tables leave memory for it.
+        // While all threads compress, one more is laid out, if the tables leave memory for it.
         let hasRoom = operation.threadCount > 1 && FrameCompressor.hasSmallTables(level)
         return operation.threadCount + (hasRoom ? 1 : 0)
     }
@@ -87,7 +87,7 @@ final class FrameCompression {
         return chunk
     }
 
-    /// Submits a full chunk, or the last one; waits while too many are under way.
+    /// Submits a full chunk, or the last one; waits until there may be another one.
     ///
     /// - Throws: The first error in the order of the pieces, which may be a ``LayoutChange``.
     func submit(_ chunk: FrameBuffer, _ entries: PieceEntries, isLast: Bool = false) throws {
@@ -98,6 +98,7 @@ final class FrameCompression {
             WrittenPiece(number: submitted, chunk: chunk, entries: entries, isLast: isLast)
         )
         submitted += 1
+        if !isLast { try step.waitForRoom() }
         // So many windows must be full of long paths, which take as much memory as the piece.
         if entries.windows.count > Self.usualWindows { try step.settle() }
     }

@@ -46,10 +46,10 @@ struct MemoryTests {
             """
             mkdir -p source/many && head -c 32000000 /dev/urandom >source/dense &&
             seq 400000 >source/text && truncate -s 32M source/holes &&
-            (cd source/many && seq 5000 | xargs touch) && mkdir source/documents && python3 -c '
+            (cd source/many && seq 14000 | xargs touch) && mkdir source/documents && python3 -c '
             import random
             for number in range(4000):
-                open(f"source/documents/{number}", "wb").write(random.randbytes(24000))'
+                open(f"source/documents/{number}", "w").write(random.randbytes(12000).hex())'
             """
         )
         try #require(made.exitCode == 0, "\(made.errors)")
