@@ -70,6 +70,22 @@ struct MigrationOperationTests {
         #expect(results.withLock { $0 } == (0..<500).map { $0 * 2 })
     }
 
+    @Test(arguments: [1, 2, 3], [1, 3])
+    func `no item is made before there is room for it`(threadCount: Int, depth: Int) throws {
+        let results = Monitor<[Int]>([])
+        let step = Self.sinking(on: Self.operation(threadCount), depth: depth, into: results) {
+            Self.dawdle($0)
+            return $0
+        }
+        for number in 0..<100 {
+            try step.waitForRoom()
+            #expect(number - results.withLock { $0.count } < depth)
+            try step.submit(number)
+        }
+        try step.settle()
+        #expect(results.withLock { $0 } == [Int](0..<100))
+    }
+
     @Test(arguments: [1, 2, 3, 8], [1, 2, 9])
     func `hands out what a source gives in its order`(threadCount: Int, depth: Int) throws {
         let step = Self.counting(to: 500, on: Self.operation(threadCount), depth: depth) {
