@@ -38,7 +38,7 @@ struct Arguments {
         """
 
     var migrate = ""
-    var others: [String] = []
+    var builds: [String] = []
     var workloads: [Workload] = [.documents, .app]
     var tree: String?
     var peers: [String] = []
@@ -62,7 +62,7 @@ struct Arguments {
             guard try !readChoice(option, from: &reader) else { continue }
             switch option {
             case "--migrate": migrate = try reader.value()
-            case "--beside": others.append(try reader.value())
+            case "--beside": builds.append(try reader.value())
             case "--tree": tree = try reader.value()
             case "--scratch": scratch.append(try reader.value())
             case "--json": json = try reader.value()

@@ -8,7 +8,7 @@ struct Benchmark {
         self.arguments = arguments
         let known = try PeerCatalog(
             migrate: arguments.migrate,
-            beside: arguments.others,
+            beside: arguments.builds,
             keys: arguments.peers
         )
         catalog = arguments.measuresGrowth ? known.withoutOthers : known

@@ -5,28 +5,25 @@ struct PeerCatalog {
     let installed: [Peer]
     let missing: [String]
 
-    /// Looks for all peers, or for those with the given keys and those that every comparison needs.
-    init(
-        migrate: String,
-        beside others: [String] = [],
-        keys: [String]
-    ) throws(BenchmarkError) {
+    /// Looks for all peers, or for those with the given keys and those that every comparison needs,
+    /// and for other builds.
+    init(migrate: String, beside builds: [String], keys: [String]) throws(BenchmarkError) {
         let sevenZip = ["7z", "7zz", "7za"].first(where: Self.isInstalled) ?? "7z"
         let known: [Peer] = [
             .migrate(migrate), .tarAndZstd, .paxTarAndZstd, .bsdtar, .squashfs, .zip,
             .sevenZip(sevenZip), .restic, .borg, .encryptingMigrate(migrate), .tarAndAge, .plainTar,
             .copy,
         ]
-        let builds = others.indices.map { Peer.migrate(others[$0], beside: $0 + 1) }
         for key in keys where !known.contains(where: { $0.key == key }) {
             let names = known.map(\.key).joined(separator: ", ")
             throw .usage("unknown peer '\(key)': \(names)")
         }
         let chosen =
-            known.filter { $0.isEssential || keys.isEmpty || keys.contains($0.key) } + builds
+            known.filter { $0.isEssential || keys.isEmpty || keys.contains($0.key) }
+            + builds.indices.map { .migrate(builds[$0], beside: $0 + 1) }
         installed = chosen.filter { $0.programs.allSatisfy(Self.isInstalled) }
         missing = chosen.filter { !$0.programs.allSatisfy(Self.isInstalled) }.map(\.name)
-        let needed = chosen.filter { $0.isEssential || others.contains($0.name) }
+        let needed = chosen.filter { $0.isEssential || builds.contains($0.name) }
         for peer in needed where missing.contains(peer.name) {
             throw .usage("not installed: \(peer.programs.joined(separator: " or "))")
         }
