@@ -184,6 +184,13 @@ public final class ArchiveReader: RestorableArchive {
     /// How much of the current entry's content the archive holds, apart from holes.
     package var storedSize: UInt64 { entries.storedSize }
 
+    package var hasDistinctPaths: Bool {
+        guard let strict, entries === strict else { return false }
+        return strict.hasDistinctPaths
+    }
+
+    package func windowHolds(_ hash: Int) -> Bool { strict?.windowHolds(hash) ?? false }
+
     /// Whether another program's tar file, as far as it was read, holds an `.xcappdata` bundle.
     package var holdsAppDataBundle: Bool {
         (entries as? ForeignTarReader)?.holdsAppDataBundle ?? false

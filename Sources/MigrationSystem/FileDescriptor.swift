@@ -204,7 +204,7 @@ extension FileDescriptor {
 
     /// Opens or makes the file at `path` beneath this directory, without following links.
     package borrowing func openBeneathWithoutLinks(
-        _ path: [UInt8],
+        _ path: ArraySlice<UInt8>,
         _ access: Access
     ) throws(SystemError) -> FileDescriptor {
         let rawValue = rawValue
@@ -219,7 +219,7 @@ extension FileDescriptor {
             // Opening the components one by one shows where a link is, and needs no call that a
             // sandbox may refuse.
             guard error.isUnsupported || error.isNotDirectory || error.isBusy else { throw error }
-            return try openWithoutLinks(path[...], access)
+            return try openWithoutLinks(path, access)
         }
     }
 

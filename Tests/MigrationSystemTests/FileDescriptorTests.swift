@@ -31,18 +31,18 @@ struct FileDescriptorTests {
         try place.directory.makeSymbolicLink(other, to: name)
         let file = [UInt8](utf8: "/file")
         let creating = FileDescriptor.Access.creating(permissions: 0o640)
-        _ = try place.directory.openBeneathWithoutLinks(name + file, creating)
+        _ = try place.directory.openBeneathWithoutLinks((name + file)[...], creating)
         let directory = try place.directory.open(name, .directory)
         #expect(try directory.status(of: [UInt8](utf8: "file")).permissions == 0o640)
         for path in [other + file, other] {
             let error = systemError {
-                _ = try place.directory.openBeneathWithoutLinks(path, .reading)
+                _ = try place.directory.openBeneathWithoutLinks(path[...], .reading)
             }
             #expect(error?.isNotDirectory == true)
         }
         for path in [[UInt8](utf8: "../file"), [UInt8](utf8: "/tmp/file")] {
             let error = systemError {
-                _ = try place.directory.openBeneathWithoutLinks(path, creating)
+                _ = try place.directory.openBeneathWithoutLinks(path[...], creating)
             }
             #expect(error?.isCrossDevice == true)
         }

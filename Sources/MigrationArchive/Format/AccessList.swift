@@ -253,13 +253,13 @@ extension ExtendedAttribute {
     }
 }
 
-extension ArchiveEntry {
+extension [ExtendedAttribute] {
     /// The attributes that hold access control lists, which change the permissions when they are set.
     var accessLists: [ExtendedAttribute] {
-        extendedAttributes.filter { AccessList.Kind(attributeName: $0.name) != nil }
+        filter { AccessList.Kind(attributeName: $0.name) != nil }
     }
 
-    var attributesBesideAccessLists: [ExtendedAttribute] {
-        extendedAttributes.filter { AccessList.Kind(attributeName: $0.name) == nil }
+    var besideAccessLists: [ExtendedAttribute] {
+        filter { AccessList.Kind(attributeName: $0.name) == nil }
     }
 }

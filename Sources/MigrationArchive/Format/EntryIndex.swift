@@ -338,7 +338,7 @@ struct EntryIndexBuilder: Sendable {
     }
 
     /// Whether the windows come in tree order so far.
-    var isAscending: Bool { order.isAscendingSoFar }
+    var isAscending: Bool { order.isAscending }
 
     /// The frame of the table of large files after the piece of the last entry; empty if there is none.
     mutating func takeTable() -> [UInt8] {

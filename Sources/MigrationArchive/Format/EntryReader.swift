@@ -43,6 +43,12 @@ package protocol RestorableArchive: EntryReader {
     /// The operation that restores it.
     var operation: MigrationOperation { get }
 
+    /// Whether, so far, no two entries can have the same path.
+    var hasDistinctPaths: Bool { get }
+
+    /// Whether an entry read from the current window has the path with ``EntryPath/randomHash`` `hash`.
+    func windowHolds(_ hash: Int) -> Bool
+
     /// Resumes after damage; returns where, or `nil` if nothing more can be read.
     ///
     /// `lost` gets the path of each entry that was skipped, if the archive names it elsewhere.

@@ -17,15 +17,16 @@ package struct WindowOrder: Sendable {
             (first, last) = (path, path)
         }
 
-        /// Takes an entry; returns whether the window has room for it.
+        /// Takes an entry; returns whether it is the first one in tree order now.
         mutating func take(_ size: WindowCutter.Size, at path: EntryPath) -> Bool {
             self.size = self.size + size
-            if path.isLeft(before: first) {
+            let isFirst = path.isLeft(before: first)
+            if isFirst {
                 (first, firstSize) = (path, size)
             } else if last.isLeft(before: path) {
                 last = path
             }
-            return self.size.fits
+            return isFirst
         }
 
         /// Takes the key of an entry; returns whether it comes after that of the entry before it.
@@ -40,7 +41,8 @@ package struct WindowOrder: Sendable {
 
     private var previous: Window?
     private var current: Window?
-    private var isAscending = true
+    /// Whether, so far, nothing in the window comes before anything in earlier windows.
+    private(set) var isAscending = true
     private var isCutGreedily = true
     private var holdsOneEntryEach = true
 
@@ -55,17 +57,17 @@ package struct WindowOrder: Sendable {
         place: WindowPlace
     ) -> Bool {
         let size = WindowCutter.Size(kind, at: path)
-        var hasRoom: Bool?
-        if place == .first {
+        var isFirst = place == .first
+        if isFirst {
             endWindow()
             current = Window(size, at: path)
-            hasRoom = true
         } else {
-            hasRoom = current?.take(size, at: path)
+            isFirst = current?.take(size, at: path) ?? false
         }
-        guard let hasRoom, checksOrder else { return hasRoom ?? false }
-        let isInOrder = current?.take(WindowKey(kind, at: path), of: path) ?? false
-        return hasRoom && isInOrder
+        if isFirst, let previous { isAscending = isAscending && previous.last.isLeft(before: path) }
+        let hasRoom = current?.size.fits ?? false
+        guard hasRoom, checksOrder else { return hasRoom }
+        return current?.take(WindowKey(kind, at: path), of: path) ?? false
     }
 
     /// The path that a walk leaves first of those in the window, so far.
@@ -74,17 +76,10 @@ package struct WindowOrder: Sendable {
     private mutating func endWindow() {
         guard let window = current else { return }
         if let previous {
-            isAscending = isAscending && previous.last.isLeft(before: window.first)
             isCutGreedily = isCutGreedily && !(previous.size + window.firstSize).fits
         }
         holdsOneEntryEach = holdsOneEntryEach && window.size.entries == 1
         previous = window
-    }
-
-    /// Whether, so far, nothing in the window comes before anything in earlier windows.
-    var isAscendingSoFar: Bool {
-        guard isAscending, let previous, let current else { return isAscending }
-        return previous.last.isLeft(before: current.first)
     }
 
     /// Whether the windows come in tree order, so that no path is in two of them, and each is as

@@ -149,6 +149,12 @@ final class StrictTarReader: EntryReader {
         }
     }
 
+    /// Whether, so far, no two entries can have the same path.
+    var hasDistinctPaths: Bool { isInWindow && entryIndex.isAscending }
+
+    /// Whether an entry read from the current window has the path with `hash`.
+    func windowHolds(_ hash: Int) -> Bool { paths.contains(hash) }
+
     /// Continues with the entry whose header begins at `offset` of the tar stream.
     ///
     /// The totals and the index then no longer match the archive.

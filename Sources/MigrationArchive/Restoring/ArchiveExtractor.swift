@@ -208,7 +208,7 @@ package final class ArchiveExtractor {
     /// Makes the writers, unless no file is made, or a later entry may replace an earlier one.
     private func makeWriters(for archive: any RestorableArchive) -> FileWriters? {
         guard let mode, !options.isLenient, !options.passesOverDamage else { return nil }
-        return FileWriters(on: archive.operation, mode: mode)
+        return FileWriters(for: archive, mode: mode)
     }
 
     private func restoreEntries(
@@ -388,14 +388,11 @@ extension ArchiveExtractor {
         _ onProgress: (UInt64) -> Void
     ) throws {
         try tally.claim(entry, stored: archive.storedSize)
-        let file = RestoredFile(
-            entry,
-            at: try tree.place(ofFileAt: entry.path),
-            permissions: restoredPermissions(of: entry),
-            offset: archive.entryOffset
-        )
-        if try !takeContent(of: file, from: archive, onProgress) {
-            try make(file, from: archive, onProgress)
+        let permissions = restoredPermissions(of: entry)
+        let file = RestoredFile(entry, permissions: permissions, offset: archive.entryOffset)
+        let place = try tree.place(ofFileAt: entry.path)
+        if try !takeContent(of: file, entry.contentSize, at: place, from: archive, onProgress) {
+            try make(file, at: place, from: archive, onProgress)
         }
         tally.count(entry)
     }
@@ -404,6 +401,8 @@ extension ArchiveExtractor {
     /// writers.
     private func takeContent(
         of file: RestoredFile,
+        _ size: UInt64,
+        at place: RestoredPlace,
         from archive: any RestorableArchive,
         _ onProgress: (UInt64) -> Void
     ) throws -> Bool {
@@ -411,10 +410,10 @@ extension ArchiveExtractor {
         var begun: SharedFile?
         return try archive.takeContent { offset, content in
             readContentBytes.addSaturating(UInt64(content.count))
-            if UInt64(content.count) == file.entry.contentSize {
-                return try writers.append(file, holding: content)
+            if UInt64(content.count) == size {
+                return try writers.append(file, at: place, holding: content)
             }
-            if begun == nil { begun = try writers.begin(file) }
+            if begun == nil { begun = try writers.begin(file, at: place) }
             if let begun { try writers.append(partOf: begun, at: offset, content) }
             onProgress(archive.consumedBytes)
         }
@@ -423,12 +422,13 @@ extension ArchiveExtractor {
     /// Makes a file on this thread, piece by piece while its content is read.
     private func make(
         _ file: RestoredFile,
+        at place: RestoredPlace,
         from archive: any RestorableArchive,
         _ onProgress: (UInt64) -> Void
     ) throws {
         var made: FileContentWriter?
-        try tree.replacing(file.entry.path, in: file.directory) {
-            made = try file.make(mode ?? NewFileMode())
+        try tree.replacing(place.path, in: place.directory) {
+            made = try file.make(place.name, in: place.directory, mode ?? NewFileMode())
         }
         guard let writer = made.take() else { return }
         do {
@@ -438,11 +438,11 @@ extension ArchiveExtractor {
                 readContentBytes.addSaturating(UInt64(piece.count))
                 onProgress(archive.consumedBytes)
             }
-            try writer.finish(file.entry, end: end)
+            try writer.finish(end: end)
             try writer.close()
         } catch {
             // A file that wasn't read completely isn't restored, even if all others are.
-            if options.passesOverDamage { try file.directory.removeFile(file.name) }
+            if options.passesOverDamage { try place.directory.removeFile([UInt8](place.name)) }
             throw error
         }
     }
@@ -452,7 +452,7 @@ extension ArchiveExtractor {
 
 extension ArchiveExtractor {
     private func restoreDirectory(_ entry: ArchiveEntry) throws {
-        let attributes = entry.attributesBesideAccessLists
+        let attributes = entry.extendedAttributes.besideAccessLists
         let isImplied = tree.takeImplied(entry.path)
         if !isImplied || entry.owner != nil || !attributes.isEmpty {
             let directory = try tree.parent(of: entry.path)

@@ -29,7 +29,7 @@ final class DeferredDirectories {
             path: entry.path.bytes,
             permissions: permissions,
             modificationTime: entry.modificationTime,
-            accessLists: entry.accessLists
+            accessLists: entry.extendedAttributes.accessLists
         )
         try spool.append(directory.record)
     }

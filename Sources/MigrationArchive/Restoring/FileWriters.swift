@@ -5,69 +5,81 @@ internal import MigrationSystem
 /// Batches start in the archive's order. So if several fail, the first failure in the archive is
 /// known: everything before it has been written.
 final class FileWriters {
-    private let step: OrderedStep<FileBatch, Void>
+    private let archive: any RestorableArchive
     private let mode: NewFileMode
-    private let operation: MigrationOperation
-    private var batch = FileBatch()
-    private var pending: PendingPaths
+    private let depth: Int
+    private let step: OrderedStep<FileBatch, Void>
+    private var batch: FileBatch?
+    /// The paths of files that may not be made yet; `nil` as long as no path can come twice.
+    private var pending: PendingPaths?
 
-    init(on operation: MigrationOperation, mode: NewFileMode) {
-        self.mode = mode
-        self.operation = operation
+    init(for archive: any RestorableArchive, mode: NewFileMode) {
+        (self.archive, self.mode) = (archive, mode)
+        let operation = archive.operation
         // A batch often holds a whole piece.
-        let depth = operation.threadCount + 1
-        pending = PendingPaths(limit: (depth + 1) * FileBatch.fileLimit)
+        depth = operation.threadCount + 1
         step = OrderedStep(of: operation, depth: depth, sink: { _ in }) {
             { batch in try batch.make(mode, on: operation) }
         }
     }
 
     /// Makes a file whose content will come in several parts.
-    func begin(_ file: RestoredFile) throws -> SharedFile? {
-        try note(file)
-        guard let writer = try file.make(mode) else { return nil }
-        return SharedFile(file, writer)
+    func begin(_ file: RestoredFile, at place: RestoredPlace) throws -> SharedFile? {
+        try note(place.path)
+        guard let writer = try file.make(place.name, in: place.directory, mode) else { return nil }
+        return SharedFile(file, at: place, writer)
     }
 
     /// Makes a file with all of its content soon; if that fails, a later call throws the error.
-    func append(_ file: RestoredFile, holding content: ContentSlice) throws {
-        try note(file)
-        try append(.whole(file), content)
+    func append(
+        _ file: RestoredFile,
+        at place: RestoredPlace,
+        holding content: ContentSlice
+    ) throws {
+        try note(place.path)
+        try makeRoom(for: content, in: place.directory)
+        batch?.append(file, at: place, content.range)
     }
 
     /// Writes a part of the content of a file, which begins at `offset`, soon.
     func append(partOf file: SharedFile, at offset: UInt64, _ content: ContentSlice) throws {
-        try append(.part(of: file, at: offset), content)
+        try makeRoom(for: content, in: file.place.directory)
+        batch?.append(partOf: file, at: offset, content.range)
     }
 
-    private func append(_ work: consuming FileBatch.Work, _ content: ContentSlice) throws {
-        if batch.isComplete(before: content) {
-            try step.submit(batch)
-            batch = FileBatch()
-        }
-        batch.append(work, content)
+    /// Submits the batch and begins another, unless it has room.
+    private func makeRoom(
+        for content: ContentSlice,
+        in directory: any RestoredDirectory
+    ) throws {
+        if batch?.hasRoom(for: content, in: directory) == true { return }
+        if let full = batch.take() { try step.submit(full) }
+        batch = FileBatch(of: content.chunk, in: directory)
     }
 
     /// Records the path of a file; if a path occurs twice, the second file must fail.
-    private func note(_ file: RestoredFile) throws {
-        let hash = file.entry.path.randomHash
-        guard !pending.insert(hash) else { return }
+    private func note(_ path: EntryPath) throws {
+        if archive.hasDistinctPaths { return }
+        if pending == nil { try settle() }
+        let hash = path.randomHash
+        if pending?.insert(hash) == true { return }
         try settle()
-        _ = pending.insert(hash)
+        _ = pending?.insert(hash)
     }
 
     /// Whether the file at `path` may not be made yet.
     func mayStillMake(_ path: ArraySlice<UInt8>) -> Bool {
-        pending.contains(EntryPath.hash(of: path))
+        let hash = EntryPath.hash(of: path)
+        if archive.hasDistinctPaths { return archive.windowHolds(hash) }
+        return pending?.contains(hash) ?? true
     }
 
     /// Waits until every submitted file is made.
     func settle() throws {
         try step.settle()
-        pending.removeAll()
-        let rest = batch
-        batch = FileBatch()
-        try rest.make(mode, on: operation)
+        let limit = (depth + 1) * FileBatch.fileLimit
+        pending = archive.hasDistinctPaths ? nil : PendingPaths(limit: limit)
+        try batch.take()?.make(mode, on: archive.operation)
     }
 
     /// Ends the work; files that were not started are not made.
@@ -95,34 +107,24 @@ private struct PendingPaths {
     }
 
     func contains(_ hash: Int) -> Bool { recent.contains(hash) || older.contains(hash) }
-
-    mutating func removeAll() {
-        recent.removeAll()
-        older.removeAll()
-    }
 }
 
 /// Files and parts of files whose contents are in one chunk of the tar stream, made by one thread.
+///
+/// A batch holds copies of what it needs of each file. Threads that count references to the same
+/// objects would slow each other down.
 struct FileBatch: Sendable {
-    /// The use of some content.
-    enum Work: Sendable {
-        /// Make a file from it.
-        case whole(RestoredFile)
-        /// Write it to a file that was already made.
+    private enum Work {
+        /// Make a file; its path and its name in the directory are in `paths`.
+        case whole(RestoredFile, path: Range<Int>, name: Range<Int>)
+        /// Write to a file that was already made.
         case part(of: SharedFile, at: UInt64)
-
-        fileprivate var file: RestoredFile {
-            switch self {
-            case .whole(let file): file
-            case .part(let shared, _): shared.file
-            }
-        }
     }
 
     private struct Item {
         let work: Work
         /// Where its content lies in the chunk.
-        let range: Range<Int>
+        let content: Range<Int>
     }
 
     /// The maximum number of files.
@@ -130,45 +132,49 @@ struct FileBatch: Sendable {
     /// Files that follow each other are often in one directory, where threads would wait for each
     /// other. So a batch is large, but a small archive still occupies several threads.
     static let fileLimit = 1024
-    /// Every directory of a batch is an open file.
-    private static let directoryLimit = 16
 
-    private var chunk: StreamChunk?
+    private let chunk: StreamChunk
+    /// The directory in which all of the files are made.
+    private let directory: any RestoredDirectory
     private var items: [Item] = []
-    /// The directory of the last file, and how often it changed from one file to the next.
-    private var directory: (any RestoredDirectory)?
-    private var directoryCount = 0
+    private var paths: [UInt8] = []
 
-    /// Whether the batch should be submitted before `content` is added.
-    func isComplete(before content: ContentSlice) -> Bool {
-        guard let chunk else { return false }
-        return items.count >= Self.fileLimit || directoryCount >= Self.directoryLimit
-            || chunk !== content.chunk
+    /// Makes an empty batch.
+    init(of chunk: StreamChunk, in directory: any RestoredDirectory) {
+        (self.chunk, self.directory) = (chunk, directory)
     }
 
-    mutating func append(_ work: consuming Work, _ content: ContentSlice) {
-        if directory !== work.file.directory {
-            directory = work.file.directory
-            directoryCount += 1
-        }
-        if chunk == nil { chunk = content.chunk }
-        items.append(Item(work: work, range: content.range))
+    /// Whether `content` of a file in `directory` can be added.
+    func hasRoom(for content: ContentSlice, in directory: any RestoredDirectory) -> Bool {
+        items.count < Self.fileLimit && chunk === content.chunk && self.directory === directory
+    }
+
+    mutating func append(_ file: RestoredFile, at place: RestoredPlace, _ content: Range<Int>) {
+        let start = paths.count
+        paths.append(copying: place.path.bytes.span)
+        let name = start + place.name.startIndex..<start + place.name.endIndex
+        let work = Work.whole(file, path: start..<paths.count, name: name)
+        items.append(Item(work: work, content: content))
+    }
+
+    mutating func append(partOf file: SharedFile, at offset: UInt64, _ content: Range<Int>) {
+        items.append(Item(work: .part(of: file, at: offset), content: content))
     }
 
     /// Makes the files, one after another.
     func make(_ mode: NewFileMode, on operation: MigrationOperation) throws {
-        guard let chunk else { return }
+        let bytes = chunk.buffer.bytes
         for item in items {
             try operation.check()
-            let content = ContentSlice(chunk: chunk, range: item.range)
-            do throws(SystemError) {
-                switch item.work {
-                case .whole(let file): try file.make(mode, holding: content)
-                case .part(let shared, let offset): try shared.write(content, at: offset)
+            let content = bytes.span.extracting(item.content)
+            switch item.work {
+            case .whole(let file, let path, let name):
+                do throws(SystemError) {
+                    try file.make(paths[name], in: directory, mode, holding: content)
+                } catch {
+                    throw file.failure(error, at: EntryPath(bytes: [UInt8](paths[path])))
                 }
-            } catch {
-                let file = item.work.file
-                throw ArchiveError(error, restoring: file.entry.path).located(at: file.offset)
+            case .part(let shared, let offset): try shared.write(content, at: offset)
             }
         }
     }
@@ -176,90 +182,110 @@ struct FileBatch: Sendable {
 
 // MARK: - One file
 
-/// A file to be made in an existing directory.
-final class RestoredFile: Sendable {
-    let entry: ArchiveEntry
+/// Where a file is made: a directory, and the part of the file's path that is its name there.
+struct RestoredPlace: Sendable {
     let directory: any RestoredDirectory
-    /// Its name there.
-    let name: [UInt8]
-    let permissions: UInt16
-    /// Where its header begins in the tar stream.
-    let offset: UInt64
+    let path: EntryPath
+    let name: ArraySlice<UInt8>
+}
 
-    init(
-        _ entry: ArchiveEntry,
-        at place: (directory: any RestoredDirectory, name: [UInt8]),
-        permissions: UInt16,
-        offset: UInt64
-    ) {
-        self.entry = entry
-        (directory, name) = place
-        self.permissions = permissions
-        self.offset = offset
+/// What a file to be made is like, apart from its path.
+struct RestoredFile: Sendable {
+    fileprivate let size: UInt64
+    fileprivate let permissions: UInt16
+    fileprivate let modificationTime: FileTime
+    fileprivate let attributes: [ExtendedAttribute]
+    private let owner: FileOwner?
+    /// Where its header begins in the tar stream.
+    private let offset: UInt64
+
+    init(_ entry: ArchiveEntry, permissions: UInt16, offset: UInt64) {
+        size = entry.contentSize
+        modificationTime = entry.modificationTime
+        (attributes, owner) = (entry.extendedAttributes, entry.owner)
+        (self.permissions, self.offset) = (permissions, offset)
     }
 
     /// Makes the file, which must not exist yet; `nil` if its content is not kept.
-    func make(_ mode: NewFileMode) throws(SystemError) -> FileContentWriter? {
+    func make(
+        _ name: ArraySlice<UInt8>,
+        in directory: any RestoredDirectory,
+        _ mode: NewFileMode
+    ) throws(SystemError) -> FileContentWriter? {
         // Attributes can't be set on a file that its owner may not write to.
-        let hasFinalMode = entry.extendedAttributes.isEmpty && mode.grants(permissions)
+        let hasFinalMode = attributes.isEmpty && mode.grants(permissions)
         let file = try directory.makeFile(
             name,
             permissions: hasFinalMode ? permissions : 0o600,
-            size: entry.contentSize
+            size: size
         )
         guard let file else { return nil }
-        if let owner = entry.owner ?? mode.owner { try file.setOwner(owner) }
-        return FileContentWriter(writingTo: file, lacking: hasFinalMode ? nil : permissions)
+        if let owner = owner ?? mode.owner { try file.setOwner(owner) }
+        return FileContentWriter(writingTo: file, for: self, hasFinalMode: hasFinalMode)
     }
 
     /// Makes the file and fills it with `content`.
-    func make(_ mode: NewFileMode, holding content: ContentSlice) throws(SystemError) {
-        guard let writer = try make(mode) else { return }
-        let end = try content.withSpan { span throws(SystemError) in
-            try writer.write(span, at: 0)
-        }
-        try writer.finish(entry, end: end)
+    fileprivate func make(
+        _ name: ArraySlice<UInt8>,
+        in directory: any RestoredDirectory,
+        _ mode: NewFileMode,
+        holding content: Span<UInt8>
+    ) throws(SystemError) {
+        guard let writer = try make(name, in: directory, mode) else { return }
+        try writer.finish(end: try writer.write(content, at: 0))
         try writer.close()
+    }
+
+    /// The error that ends the extraction because of `error`.
+    fileprivate func failure(_ error: SystemError, at path: EntryPath) -> ArchiveError {
+        ArchiveError(error, restoring: path).located(at: offset)
     }
 }
 
 /// A file whose parts several threads write; the thread that writes the last part finishes it.
 final class SharedFile: Sendable {
-    let file: RestoredFile
+    fileprivate let place: RestoredPlace
+    private let file: RestoredFile
     private let writer: FileContentWriter
     /// How much is still to be written, and the end of the last written byte.
     private let state: Monitor<(rest: UInt64, end: UInt64)>
 
-    init(_ file: RestoredFile, _ writer: consuming FileContentWriter) {
-        self.file = file
+    init(_ file: RestoredFile, at place: RestoredPlace, _ writer: consuming FileContentWriter) {
+        (self.file, self.place) = (file, place)
         self.writer = writer
-        state = Monitor((file.entry.contentSize, 0))
+        state = Monitor((file.size, 0))
     }
 
-    func write(_ content: ContentSlice, at offset: UInt64) throws(SystemError) {
-        let written = try content.withSpan { span throws(SystemError) in
-            try writer.write(span, at: offset)
+    fileprivate func write(_ content: Span<UInt8>, at offset: UInt64) throws(ArchiveError) {
+        do throws(SystemError) {
+            let written = try writer.write(content, at: offset)
+            let (rest, end) = state.withLock { state in
+                state.rest -= UInt64(content.count)
+                state.end = max(state.end, written)
+                return state
+            }
+            guard rest == 0 else { return }
+            try writer.finish(end: end)
+            try writer.flush()
+        } catch {
+            throw file.failure(error, at: place.path)
         }
-        let (rest, end) = state.withLock { state in
-            state.rest -= UInt64(content.count)
-            state.end = max(state.end, written)
-            return state
-        }
-        guard rest == 0 else { return }
-        try writer.finish(file.entry, end: end)
-        try writer.flush()
     }
 }
 
 /// Writes a file's content at its offsets and skips runs of zeros, which become holes.
 struct FileContentWriter: ~Copyable, Sendable {
     private let descriptor: FileDescriptor
-    private let lackingPermissions: UInt16?
+    private let file: RestoredFile
+    private let hasFinalMode: Bool
 
-    /// Writes to a new file, which gets `permissions` at the end unless it was made with the right ones.
-    init(writingTo descriptor: consuming FileDescriptor, lacking permissions: UInt16?) {
+    fileprivate init(
+        writingTo descriptor: consuming FileDescriptor,
+        for file: RestoredFile,
+        hasFinalMode: Bool
+    ) {
         self.descriptor = descriptor
-        lackingPermissions = permissions
+        (self.file, self.hasFinalMode) = (file, hasFinalMode)
     }
 
     /// Writes `piece` at `offset`; pages of zeros are skipped, and so are zeros in parts of pages at its ends.
@@ -288,12 +314,14 @@ struct FileContentWriter: ~Copyable, Sendable {
     }
 
     /// Gives the file its size, metadata and attributes; `end` is the end of the last written byte.
-    borrowing func finish(_ entry: ArchiveEntry, end: UInt64) throws(SystemError) {
-        if end < entry.contentSize { try descriptor.setSize(entry.contentSize) }
-        try descriptor.setExtendedAttributes(entry.attributesBesideAccessLists)
-        if let lackingPermissions { try descriptor.setPermissions(lackingPermissions) }
-        try descriptor.setExtendedAttributes(entry.accessLists)
-        try descriptor.setModificationTime(entry.modificationTime)
+    borrowing func finish(end: UInt64) throws(SystemError) {
+        if end < file.size { try descriptor.setSize(file.size) }
+        if !hasFinalMode {
+            try descriptor.setExtendedAttributes(file.attributes.besideAccessLists)
+            try descriptor.setPermissions(file.permissions)
+            try descriptor.setExtendedAttributes(file.attributes.accessLists)
+        }
+        try descriptor.setModificationTime(file.modificationTime)
     }
 
     /// Closes the file, and reports the errors that some file systems report only then.

@@ -16,7 +16,7 @@ protocol RestoredDirectory: AnyObject, Sendable {
     /// Makes a file of `size` bytes that must not exist yet, in this directory or, on a disk, at a path beneath
     /// it; `nil` if its content is not kept.
     func makeFile(
-        _ name: [UInt8],
+        _ name: ArraySlice<UInt8>,
         permissions: UInt16,
         size: UInt64
     ) throws(SystemError) -> FileDescriptor?
@@ -69,7 +69,7 @@ extension OpenFile: RestoredDirectory {
     }
 
     func makeFile(
-        _ name: [UInt8],
+        _ name: ArraySlice<UInt8>,
         permissions: UInt16,
         size: UInt64
     ) throws(SystemError) -> FileDescriptor? {

@@ -47,7 +47,7 @@ final class RestoredTree {
         guard let root = cursor.rootDirectory as? OpenFile,
             path.bytes.count <= FileDescriptor.longestPath
         else { return try cursor.directory(at: path.components) }
-        return OpenFile(try root.descriptor.openBeneathWithoutLinks(path.bytes, .directory))
+        return OpenFile(try root.descriptor.openBeneathWithoutLinks(path.bytes[...], .directory))
     }
 
     /// The directory that the entry at `path` is in, which must exist.
@@ -89,21 +89,22 @@ extension RestoredTree {
         return directory
     }
 
-    /// The directory in which to make the file at `path`, and its name there; a missing directory is made.
+    /// Where to make the file at `path`; a missing directory is made.
     ///
-    /// On a disk, these are the root and the whole path, so known directories aren't opened again.
-    func place(
-        ofFileAt path: EntryPath
-    ) throws -> (directory: any RestoredDirectory, name: [UInt8]) {
+    /// On a disk, that is the whole path in the root, so known directories aren't opened again.
+    func place(ofFileAt path: EntryPath) throws -> RestoredPlace {
         guard writers != nil, path.bytes.count <= FileDescriptor.longestPath,
             try observedFolding() == .absent
-        else { return (try parent(of: path), [UInt8](path.lastComponent)) }
+        else {
+            let directory = try parent(of: path)
+            return RestoredPlace(directory: directory, path: path, name: path.lastComponent)
+        }
         if let end = path.bytes.lastIndex(of: UInt8(ascii: "/")),
             known.insert(path.bytes[..<end])
         {
             try makeParent(of: path)
         }
-        return (cursor.rootDirectory, path.bytes)
+        return RestoredPlace(directory: cursor.rootDirectory, path: path, name: path.bytes[...])
     }
 
     private func findParent(of path: EntryPath) throws -> any RestoredDirectory {
@@ -193,9 +194,13 @@ extension RestoredTree {
     ) throws {
         let (path, name) = (parents.path, parents.name(index))
         if writers?.mayStillMake(path.bytes[..<parents.components[index].endIndex]) == true {
-            // The error is the same whether or not the file is already made.
             try settleFiles()
-            try cursor.descend(to: name)
+            do throws(SystemError) {
+                // If it is a file, the error is the same whether or not it was already made.
+                try cursor.descend(to: name)
+            } catch {
+                guard error.isMissing else { throw error }
+            }
         }
         let isIncluded = index >= parents.firstIncluded
         let awaitsEntry = !options.isLenient && isIncluded

@@ -130,11 +130,11 @@ private final class AccountedDirectory: RestoredDirectory {
     }
 
     func makeFile(
-        _ name: [UInt8],
+        _ name: ArraySlice<UInt8>,
         permissions: UInt16,
         size: UInt64
     ) throws(SystemError) -> FileDescriptor? {
-        try make(name, for: "open", record: TreeAccount.Record(.file, number: size))
+        try make([UInt8](name), for: "open", record: TreeAccount.Record(.file, number: size))
         return nil
     }
 
