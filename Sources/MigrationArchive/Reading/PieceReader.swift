@@ -34,8 +34,8 @@ package enum PiecePlan: Sendable {
 final class PieceReader: ChunkSource {
     /// The pieces that may be in use on top of those that are read ahead.
     ///
-    /// One is at the reader's cursor, and the files of another are being made.
-    private static let piecesInUse = 2
+    /// One is at the reader's cursor; beside other threads, the files of another are being made.
+    private static func piecesInUse(by threadCount: Int) -> Int { min(threadCount, 2) }
 
     private let input: ArchiveInput
     private let start: UInt64
@@ -176,7 +176,7 @@ extension PieceReader {
         let threadCount = input.operation.threadCount
         step = OrderedStep(
             of: input.operation,
-            depth: threadCount + (plan == .whole ? Self.piecesInUse : 1),
+            depth: threadCount + (plan == .whole ? Self.piecesInUse(by: threadCount) : 1),
             ahead: plan == .whole ? threadCount : .max,
             source: known.map { planned($0, entries) } ?? found(through: sealed)
         ) {

@@ -83,7 +83,7 @@ final class KnownStatuses {
     }
 
     /// The maximum number of remembered files, which bounds the memory.
-    private static let limit = 16 * 1024
+    private static let limit = 8 * 1024
 
     private var runs: [RunKey: (directory: FileStatus, files: [FileStatus])] = [:]
     private var count = 0

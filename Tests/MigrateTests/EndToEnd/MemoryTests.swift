@@ -59,6 +59,9 @@ struct MemoryTests {
         #expect(try peak(of: "verify archive", in: place) < bound)
         #expect(try peak(of: "import archive --container copy", in: place) < bound)
         #expect(try peak(of: "diff archive --container copy", in: place) < bound)
+        let alone = "import archive --container another --threads 1"
+        let boundAlone = bound - (Self.processors - 1) * 10 * 1024
+        #expect(try peak(of: alone, in: place) < boundAlone)
     }
 
     @Test func `stays in its bounds however many large files differ`() throws {
