@@ -45,6 +45,13 @@ struct SurroundingsTests {
         #expect(try place.tree("target") == expected)
     }
 
+    @Test func `takes no library from its own directory`() throws {
+        let result = try Workplace().shell(
+            "cp $migrate . && echo planted | tee libzstd.so.1 >libcrypto.so.3 && ./migrate --version"
+        )
+        #expect(result.exitCode == 0, "\(result.errors)")
+    }
+
     /// The first opened file then gets the number of a stream, and must not get its output.
     @Test(
         arguments: [
