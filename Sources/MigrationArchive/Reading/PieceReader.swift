@@ -177,7 +177,7 @@ extension PieceReader {
         step = OrderedStep(
             of: input.operation,
             depth: threadCount + (plan == .whole ? Self.piecesInUse(by: threadCount) : 1),
-            ahead: plan == .whole ? threadCount : .max,
+            ahead: plan == .whole ? threadCount + 1 : .max,
             source: known.map { planned($0, entries) } ?? found(through: sealed)
         ) {
             let opener = try PieceOpener(reading: input, index: known)
