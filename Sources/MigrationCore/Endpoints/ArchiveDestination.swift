@@ -318,7 +318,7 @@ package struct ArchiveFile: ~Copyable {
                 path: nil,
                 consumer: remote,
                 beginning: beginning,
-                output: try ArchiveOutput(sendingTo: stream, on: operation),
+                output: try ArchiveOutput(writing: stream, isRemote: true, on: operation),
                 identity: identity,
                 availableSpace: nil
             )
