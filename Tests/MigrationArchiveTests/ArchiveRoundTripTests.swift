@@ -139,7 +139,7 @@ struct ArchiveRoundTripTests {
                 on: operation
             )
             defer { writer.abandon() }
-            try writer.append(.file("f", size: 101), contentFrom: short) { _ in }
+            try writer.append(.file("f", size: 101), contentFrom: short)
         }
         #expect(error?.code == .sourceChanged)
     }

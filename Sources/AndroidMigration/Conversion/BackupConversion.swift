@@ -383,7 +383,7 @@ final class ConvertedEntries {
         from file: borrowing FileDescriptor
     ) throws {
         let entry = try begin(path, of: domain, size: size, permissions: permissions, time: time)
-        try writer.append(entry, contentFrom: file) { _ in }
+        try writer.append(entry, contentFrom: file)
     }
 
     /// Writes a file with content from `stream`.
@@ -408,7 +408,7 @@ final class ConvertedEntries {
         try BackupStream.reading { () throws(SystemError) in
             try stream.file.descriptor.seek(to: source.contentOffset)
         }
-        try writer.append(entry, contentFrom: stream.file.descriptor) { _ in }
+        try writer.append(entry, contentFrom: stream.file.descriptor)
     }
 
     private func begin(

@@ -263,7 +263,7 @@ struct HeaderFrame: Equatable, Sendable {
             to: &content
         )
         let buffer = FrameBuffer()
-        buffer.count = buffer.put(content.span, at: 0)
+        buffer.append(content.span)
         bytes = unsafe StoredFrame(of: buffer).withPieces { pieces in
             unsafe pieces.reduce(into: []) { unsafe $0 += $1 }
         }

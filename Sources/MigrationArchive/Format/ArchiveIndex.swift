@@ -77,6 +77,11 @@ struct ArchiveIndex: Equatable, Sendable {
     /// The bytes of the tar stream.
     var streamBytes: UInt64 { UInt64(header.size) + pieceBytes }
 
+    /// The same after compression; a piece that compression doesn't make smaller counts uncompressed.
+    var compressedStreamBytes: UInt64 {
+        frames.reduce(UInt64(header.size)) { $0 + UInt64(min($1.size, $1.compressedSize)) }
+    }
+
     /// Adds the index of entries, which follows the last frame.
     mutating func append(entryIndex bytes: [UInt8]) {
         entryIndexSize = UInt32(bytes.count)

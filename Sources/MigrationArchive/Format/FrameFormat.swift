@@ -86,16 +86,11 @@ extension FrameBuffer {
         }
     }
 
-    /// Copies `value` to `position`; returns the position after it.
-    func put(_ value: Span<UInt8>, at position: Int) -> Int {
-        precondition(position + value.count <= bytes.count)
-        unsafe bytes.withUnsafeMutableBytes { target in
-            unsafe value.withUnsafeBytes { source in
-                unsafe UnsafeMutableRawBufferPointer(rebasing: target[position...])
-                    .copyMemory(from: source)
-            }
-        }
-        return position + value.count
+    /// Appends `value`, for which there must be room.
+    func append(_ value: Span<UInt8>) {
+        var target = bytes.mutableSpan
+        target.copy(value, to: count)
+        count += value.count
     }
 }
 

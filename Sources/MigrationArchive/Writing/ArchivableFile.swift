@@ -8,6 +8,9 @@ struct ArchivableFile: ~Copyable {
     /// The open file or directory; `nil` for a link.
     private let opened: OpenFile?
 
+    /// The open file; `nil` if there is no content.
+    var content: OpenFile? { entry.contentSize > 0 ? opened : nil }
+
     /// Opens the file at `url`, whose path in the archive is `path`.
     static func open(
         _ url: URL,
@@ -76,11 +79,6 @@ struct ArchivableFile: ~Copyable {
             extendedAttributes: attributes,
             owner: extra.owner(of: status)
         )
-    }
-
-    /// Passes the open file to `body`; `nil` if it has no content.
-    borrowing func withContent(_ body: (OpenFile?) throws -> Void) rethrows {
-        try body(entry.contentSize > 0 ? opened : nil)
     }
 
     /// Throws if the file changed since it was opened.

@@ -66,11 +66,13 @@ public final class ArchiveWriter {
     package static let longestStream = ArchiveIndex.longestStream
 
     private static let zeroBlock = [UInt8](repeating: 0, count: TarFormat.blockSize)
+    /// The maximum number of windows in a piece, for paths of the usual length.
+    private static let usualWindows = 3
 
-    private let frames: FrameCompression
+    private let frames: FrameWriter
+    private var step: OrderedStep<WrittenPiece, WrittenPiece>
     /// Receives the archive's bytes; `nil` if only the fingerprint is needed.
     private let output: ArchiveOutput?
-    private let header: HeaderFrame
     /// The extra metadata that the archive holds.
     private let extra: ExtraMetadata
     private let operation: MigrationOperation
@@ -83,8 +85,9 @@ public final class ArchiveWriter {
     private var chunk: FrameBuffer
     /// The entries in the chunk.
     private var entries = PieceEntries()
-    /// Those of them that are complete.
+    /// Those of them that are not in windows, and the window that they are in.
     private var complete = CompleteEntries()
+    private var completeWindow: LaidWindow
     private var scratch: [UInt8] = []
     /// The chunks that were submitted.
     private var submittedCount = 0
@@ -133,19 +136,13 @@ public final class ArchiveWriter {
         self.output = output
         self.operation = operation
         let frame = try HeaderFrame(of: header)
-        self.header = frame
         extra = header.extraMetadata
         try output?.begin()
         let kept = beginning?.pieces(behind: frame) ?? []
-        frames = FrameCompression(
-            writingTo: output,
-            after: frame,
-            keeping: kept,
-            level: level,
-            isCompressible: header.isCompressible,
-            on: operation
-        )
+        frames = FrameWriter(to: output, after: frame, keeping: kept, level: level)
+        step = frames.makeStep(of: operation)
         chunk = frames.takeChunk()
+        completeWindow = LaidWindow(complete)
         do {
             if beginning != nil { try output?.goOn(at: 0, dropsRest: kept.isEmpty) }
             try output?.write(frame.bytes.span)
@@ -280,8 +277,7 @@ extension ArchiveWriter {
     ///   `outputFailed` and `outOfSpace`; `CancellationError`.
     public func append(_ entry: ArchiveEntry) throws {
         precondition(entry.contentSize == 0, "a file's content is missing")
-        let ready = try admit(entry)
-        try reportingFailure { for entry in ready { try appendHeader(of: entry, .first) } }
+        try take(entry) { _ in }
     }
 
     /// Appends a file with its whole content.
@@ -292,12 +288,10 @@ extension ArchiveWriter {
     /// - Throws: What ``append(_:)`` throws.
     public func append(_ entry: ArchiveEntry, content: Span<UInt8>) throws {
         precondition(UInt64(content.count) == entry.contentSize, "the content has another size")
-        let ready = try admit(entry)
-        try reportingFailure {
-            for entry in ready {
-                let own = content.extracting(first: Int(entry.contentSize))
-                try append(entry, .first, content: own)
-            }
+        var position = 0
+        try take(entry) { count in
+            chunk.append(content.extracting(position..<position + count))
+            position += count
         }
     }
 
@@ -317,52 +311,13 @@ extension ArchiveWriter {
     @discardableResult
     public func append(fileAt url: URL, as path: EntryPath) throws -> ArchiveEntry {
         let file = try ArchivableFile.open(url, as: path, holding: extra)
-        let entry = file.entry
-        let ready = try admit(entry)
-        try reportingFailure {
-            try file.withContent { content in
-                for entry in ready {
-                    guard let content, entry.contentSize > 0 else {
-                        try appendHeader(of: entry, .first)
-                        continue
-                    }
-                    try append(entry, .first, contentFrom: content.descriptor) { _ in
-                        if Task.isCancelled { operation.cancellation.cancel() }
-                    }
-                }
-            }
-            try file.checkUnchanged()
+        if let content = file.content {
+            try append(file.entry, contentFrom: content.descriptor)
+        } else {
+            try take(file.entry) { _ in }
         }
-        return entry
-    }
-
-    /// Takes an entry of a client; returns the entries to write before more are taken.
-    private func admit(_ entry: ArchiveEntry) throws -> [ArchiveEntry] {
-        precondition(!isFinished, "the archive is finished")
-        if order == nil { return [entry] }
-        if let failure { throw failure }
-        if Task.isCancelled { operation.cancellation.cancel() }
-        try operation.check()
-        return try order?.take(entry) ?? [entry]
-    }
-
-    /// Remembers an error of `body`, which leaves the archive incomplete.
-    private func reportingFailure(_ body: () throws -> Void) throws {
-        do {
-            try body()
-        } catch {
-            failure = error
-            throw error
-        }
-    }
-}
-
-// MARK: - Entries one by one
-
-extension ArchiveWriter {
-    /// Appends an entry without content, which has `place` in its window.
-    package func append(_ entry: ArchiveEntry, _ place: WindowPlace) throws {
-        try appendHeader(of: entry, place)
+        try reportingFailure { try file.checkUnchanged() }
+        return file.entry
     }
 
     /// Appends a file with its content, read from the position of `descriptor`.
@@ -371,12 +326,19 @@ extension ArchiveWriter {
     ///   says, and of code `sourceUnreadable` if reading fails. The archive must then be abandoned.
     package func append(
         _ entry: ArchiveEntry,
-        _ place: WindowPlace = .first,
-        contentFrom descriptor: borrowing FileDescriptor,
-        onProgress: (Int) -> Void
+        contentFrom descriptor: borrowing FileDescriptor
     ) throws {
-        try append(entry, place, onProgress: onProgress) { count in
-            try read(count, of: entry, from: descriptor)
+        try take(entry) { count in
+            try checkCancellation()
+            let read: Int
+            do throws(SystemError) {
+                read = try descriptor.read(into: &chunk.bytes, from: chunk.count, count: count)
+            } catch {
+                let path = entry.path
+                throw ArchiveError(.sourceUnreadable, "can't be read", entry: path, cause: error)
+            }
+            guard read > 0 else { throw Self.shortened(entry) }
+            chunk.count += read
         }
     }
 
@@ -390,59 +352,48 @@ extension ArchiveWriter {
         _ entry: ArchiveEntry,
         pieces next: (Int) throws -> ArraySlice<UInt8>
     ) throws {
+        try take(entry) { count in
+            try checkCancellation()
+            let piece = try next(count)
+            guard !piece.isEmpty else { throw Self.shortened(entry) }
+            chunk.append(piece.span)
+        }
+    }
+
+    /// Appends an entry, or holds it back if it is a directory; `fill` puts some of the next bytes of its
+    /// content into the chunk, at most the given number.
+    private func take(_ entry: ArchiveEntry, fill: (Int) throws -> Void) throws {
         let ready = try admit(entry)
-        try reportingFailure {
-            for entry in ready {
-                try append(entry, .first, onProgress: { _ in }) { count in
-                    try operation.check()
-                    let piece = try next(count)
-                    guard !piece.isEmpty else { throw Self.shortened(entry) }
-                    chunk.count = chunk.put(piece.span, at: chunk.count)
-                }
-            }
-        }
+        try reportingFailure { for entry in ready { try layOut(entry, fill) } }
     }
 
-    /// Appends a file; `fill` puts some of the next bytes into the chunk, at most the given number.
-    private func append(
-        _ entry: ArchiveEntry,
-        _ place: WindowPlace,
-        onProgress: (Int) -> Void,
-        fill: (Int) throws -> Void
-    ) throws {
-        try appendHeader(of: entry, place)
-        var rest = entry.contentSize
-        while rest > 0 {
-            if chunk.free == 0 { try nextChunk() }
-            let start = chunk.count
-            let count = Int(min(UInt64(chunk.free), rest))
-            while chunk.count < start + count { try fill(start + count - chunk.count) }
-            let offset = entry.contentSize - rest
-            chunk.withContent(from: start) { entries.noteContent($0, from: offset) }
-            rest -= UInt64(count)
-            onProgress(count)
-        }
-        try appendPadding(for: entry.contentSize)
+    /// Takes an entry of a client; returns the entries to write before more are taken.
+    private func admit(_ entry: ArchiveEntry) throws -> [ArchiveEntry] {
+        precondition(!isFinished, "the archive is finished")
+        if order == nil { return [entry] }
+        if let failure { throw failure }
+        try checkCancellation()
+        return try order?.take(entry) ?? [entry]
     }
 
-    /// Appends a file with its whole content.
-    package func append(
-        _ entry: ArchiveEntry,
-        _ place: WindowPlace,
-        content: Span<UInt8>
-    ) throws {
-        try appendHeader(of: entry, place)
-        var rest = content
-        while !rest.isEmpty {
-            if chunk.free == 0 { try nextChunk() }
-            let start = chunk.count
-            let count = min(chunk.free, rest.count)
-            chunk.count = chunk.put(rest.extracting(first: count), at: start)
-            let offset = UInt64(content.count - rest.count)
-            entries.noteContent(rest.extracting(first: count), from: offset)
-            rest = rest.extracting(droppingFirst: count)
+    /// Throws `CancellationError` if the operation or a client's task is cancelled.
+    private func checkCancellation() throws {
+        if order != nil, Task.isCancelled { operation.cancellation.cancel() }
+        try operation.check()
+    }
+
+    private static func shortened(_ entry: ArchiveEntry) -> ArchiveError {
+        ArchiveError(.sourceChanged, "became shorter while it was read", entry: entry.path)
+    }
+
+    /// Remembers an error of `body`, which leaves the archive incomplete.
+    private func reportingFailure(_ body: () throws -> Void) throws {
+        do {
+            try body()
+        } catch {
+            failure = error
+            throw error
         }
-        try appendPadding(for: entry.contentSize)
     }
 }
 
@@ -476,7 +427,7 @@ extension ArchiveWriter {
     }
 
     private func readAll() throws {
-        try frames.settle()
+        try step.settle()
         try entries.read(into: &chunk.bytes, operation)
         // The content read so far may be gone from now on.
         try entries.checkDirectories()
@@ -494,7 +445,8 @@ extension ArchiveWriter {
     }
 
     private func layOut(again start: LayoutPlace) throws {
-        frames.restart(at: start.piece)
+        step.abandon()
+        step = frames.makeStep(of: operation)
         submittedCount = start.piece
         contentBytes = start.contentBytes
         beginChunk()
@@ -514,73 +466,14 @@ extension ArchiveWriter {
         from first: Int = 0,
         skipping skipped: UInt64 = 0
     ) throws {
-        for index in first..<laid.window.count {
-            try operation.check()
-            try layOut(index, of: laid, skipping: index == first ? skipped : 0)
-        }
-    }
-
-    /// Lays out an entry whose first `skipped` bytes are in earlier pieces.
-    private func layOut(_ index: Int, of laid: LaidWindow, skipping skipped: UInt64) throws {
         let window = laid.window
-        let entry = window.entry(at: index)
-        try encodeHeader(of: entry)
-        // Moved out meanwhile, because a property's span can't outlive the access to it.
-        var headers: [UInt8] = []
-        swap(&headers, &scratch)
-        defer { swap(&headers, &scratch) }
-        let end = UInt64(headers.count) + TarFormat.padded(entry.contentSize)
-        var position = skipped
-        repeat {
-            if chunk.free == 0 { try nextChunk() }
-            if chunk.count == 0 {
-                entries.start = LayoutPlace(
-                    window: laid,
-                    index: index,
-                    piece: submittedCount,
-                    skipped: position,
-                    contentBytes: contentBytes
-                )
+        for index in first..<window.count {
+            try operation.check()
+            let skipped = index == first ? skipped : 0
+            try layOut(index, of: laid, index == 0 ? .first : .further, skipping: skipped) { part in
+                if window.isRead(at: index) { entries.add(part, ofEntryAt: index, of: window) }
             }
-            if position == 0 {
-                begin(entry, at: index, of: window, index == 0 ? .first : .further)
-            }
-            position = layOutPart(index, of: window, behind: headers, from: position)
-            if position == UInt64(headers.count) + entry.contentSize {
-                let padding = Self.zeroBlock.span.extracting(first: Int(end - position))
-                chunk.count = chunk.put(padding, at: chunk.count)
-                position = end
-            }
-        } while position < end
-    }
-
-    /// Lays out an entry's headers and content from `position`, as far as they fit into the chunk; returns
-    /// where they continue.
-    private func layOutPart(
-        _ index: Int,
-        of window: any EntryWindow,
-        behind headers: [UInt8],
-        from start: UInt64
-    ) -> UInt64 {
-        var position = start
-        let headSize = UInt64(headers.count)
-        if position < headSize {
-            let rest = headers.span.extracting(droppingFirst: Int(position))
-            let part = rest.extracting(first: min(rest.count, chunk.free))
-            chunk.count = chunk.put(part, at: chunk.count)
-            position += UInt64(part.count)
         }
-        let offset = max(position, headSize) - headSize
-        let rest = position < headSize ? 0 : window.entry(at: index).contentSize - offset
-        let count = Int(min(UInt64(chunk.free), rest))
-        if count > 0 || start == 0, window.isRead(at: index) {
-            let range = chunk.count..<chunk.count + count
-            let part = ContentPart(offset: offset, range: range, isFirst: start == 0)
-            entries.add(part, ofEntryAt: index, of: window)
-        }
-        chunk.count += count
-        contentBytes += UInt64(count)
-        return position + UInt64(count)
     }
 
     private func noteProgress() {
@@ -604,8 +497,8 @@ extension ArchiveWriter {
         precondition(!isFinished, "the archive is finished")
         do {
             if let failure { throw failure }
-            if order != nil, Task.isCancelled { throw CancellationError() }
-            for directory in order?.takeRest() ?? [] { try appendHeader(of: directory, .first) }
+            try checkCancellation()
+            for directory in order?.takeRest() ?? [] { try layOut(directory) { _ in } }
             let summary = try completeStream()
             isFinished = true
             try commit()
@@ -618,24 +511,13 @@ extension ArchiveWriter {
 
     private func completeStream() throws -> Summary {
         try settle()
-        scratch = [UInt8](repeating: 0, count: 2 * TarFormat.blockSize)
-        try appendScratch()
-        try frames.submit(chunk, entries, isLast: true)
-        try frames.settle()
-        var (index, entries) = try frames.finish()
-        index.append(entryIndex: entries)
-        let end = index.encoded
-        try output?.write(entries.span)
-        try output?.write(end.span)
-        let headerBytes = UInt64(header.contentSize)
-        return Summary(
-            totals: frames.totals,
-            fingerprint: index.fingerprint,
-            archiveBytes: try output?.finish() ?? 0,
-            streamBytes: headerBytes + frames.streamBytes,
-            keptBytes: frames.keptBytes,
-            compressedStreamBytes: headerBytes + frames.compressedStreamBytes
-        )
+        for _ in 1...2 {
+            if chunk.free == 0 { try nextChunk() }
+            chunk.append(Self.zeroBlock.span)
+        }
+        try submitChunk(isLast: true)
+        try step.settle()
+        return try frames.finish()
     }
 
     private func commit() throws(ArchiveError) {
@@ -651,7 +533,7 @@ extension ArchiveWriter {
     package func abandon() {
         guard !isFinished else { return }
         isFinished = true
-        frames.abandon()
+        step.abandon()
         output?.abandon()
         file.take()?.discard()
     }
@@ -660,12 +542,84 @@ extension ArchiveWriter {
 // MARK: - The stream
 
 extension ArchiveWriter {
-    private func appendHeader(of entry: ArchiveEntry, _ place: WindowPlace) throws {
-        try encodeHeader(of: entry)
+    /// Lays out an entry that is in no window; `fill` puts some of the next bytes of its content into the
+    /// chunk, at most the given number.
+    private func layOut(_ entry: ArchiveEntry, _ fill: (Int) throws -> Void) throws {
         if chunk.free == 0 { try nextChunk() }
         complete.append(entry)
-        begin(entry, at: complete.count - 1, of: complete, place)
-        try appendScratch()
+        try layOut(complete.count - 1, of: completeWindow, .first) { part in
+            let range = part.range
+            while chunk.count < range.upperBound { try fill(range.upperBound - chunk.count) }
+            chunk.withContent(from: range.lowerBound) { entries.noteContent($0, from: part.offset) }
+        }
+    }
+
+    /// Lays out an entry whose first `skipped` bytes are in earlier pieces; `take` gets its content in parts.
+    private func layOut(
+        _ index: Int,
+        of laid: LaidWindow,
+        _ place: WindowPlace,
+        skipping skipped: UInt64 = 0,
+        _ take: (ContentPart) throws -> Void
+    ) throws {
+        let window = laid.window
+        let entry = window.entry(at: index)
+        try encodeHeader(of: entry)
+        // Moved out meanwhile, because a property's span can't outlive the access to it.
+        var headers: [UInt8] = []
+        swap(&headers, &scratch)
+        defer { swap(&headers, &scratch) }
+        let end = UInt64(headers.count) + TarFormat.padded(entry.contentSize)
+        var position = skipped
+        repeat {
+            if chunk.free == 0 { try nextChunk() }
+            if chunk.count == 0 {
+                entries.start = LayoutPlace(
+                    window: laid,
+                    index: index,
+                    piece: submittedCount,
+                    skipped: position,
+                    contentBytes: contentBytes
+                )
+            }
+            if position == 0 {
+                entries.begin(entry, at: index, of: window, from: chunk.count)
+                chunk.marks?.append(EntryMark(of: entry, place))
+            }
+            position = try layOutPart(of: entry, behind: headers, from: position, take)
+            if position == UInt64(headers.count) + entry.contentSize {
+                chunk.append(Self.zeroBlock.span.extracting(first: Int(end - position)))
+                position = end
+            }
+        } while position < end
+    }
+
+    /// Lays out an entry's headers and content from `position`, as far as they fit into the chunk; returns
+    /// where they continue.
+    private func layOutPart(
+        of entry: ArchiveEntry,
+        behind headers: [UInt8],
+        from start: UInt64,
+        _ take: (ContentPart) throws -> Void
+    ) throws -> UInt64 {
+        var position = start
+        let headSize = UInt64(headers.count)
+        if position < headSize {
+            let rest = headers.span.extracting(droppingFirst: Int(position))
+            let part = rest.extracting(first: min(rest.count, chunk.free))
+            chunk.append(part)
+            position += UInt64(part.count)
+        }
+        let offset = max(position, headSize) - headSize
+        let rest = position < headSize ? 0 : entry.contentSize - offset
+        let count = Int(min(UInt64(chunk.free), rest))
+        let range = chunk.count..<chunk.count + count
+        if count > 0 || start == 0 {
+            try take(ContentPart(offset: offset, range: range, isFirst: start == 0))
+        }
+        chunk.count = range.upperBound
+        contentBytes += UInt64(count)
+        return position + UInt64(count)
     }
 
     /// Puts the headers of `entry` into `scratch`.
@@ -686,71 +640,29 @@ extension ArchiveWriter {
         }
     }
 
-    /// Lets an entry begin at the end of the chunk.
-    private func begin(
-        _ entry: ArchiveEntry,
-        at index: Int,
-        of window: any EntryWindow,
-        _ place: WindowPlace
-    ) {
-        entries.begin(entry, at: index, of: window, from: chunk.count)
-        chunk.marks?.append(EntryMark(of: entry, place))
-    }
-
-    private func appendScratch() throws {
-        // Moved out meanwhile, because a property's span can't outlive the access to it.
-        var bytes: [UInt8] = []
-        swap(&bytes, &scratch)
-        try append(bytes.span)
-        bytes.removeAll(keepingCapacity: true)
-        swap(&bytes, &scratch)
-    }
-
-    private func append(_ bytes: Span<UInt8>) throws {
-        var rest = bytes
-        while !rest.isEmpty {
-            if chunk.free == 0 { try nextChunk() }
-            let count = min(chunk.free, rest.count)
-            chunk.count = chunk.put(rest.extracting(first: count), at: chunk.count)
-            rest = rest.extracting(droppingFirst: count)
-        }
-    }
-
-    private func appendPadding(for size: UInt64) throws {
-        let count = Int(TarFormat.padded(size) - size)
-        try append(Self.zeroBlock.span.extracting(first: count))
-    }
-
     private func nextChunk() throws {
-        // Once submitted, the chunk belongs to another thread, and may be used for another frame.
-        try frames.submit(chunk, entries)
-        submittedCount += 1
+        try submitChunk()
         beginChunk()
         noteProgress()
+    }
+
+    /// Submits the chunk, which then belongs to another thread; waits until there may be another one.
+    ///
+    /// - Throws: The first error in the order of the pieces, which may be a ``LayoutChange``.
+    private func submitChunk(isLast: Bool = false) throws {
+        guard submittedCount < ArchiveIndex.frameLimit else {
+            throw ArchiveError(.unrepresentable, "an archive holds at most 1 TiB")
+        }
+        try step.submit(WrittenPiece(number: submittedCount, chunk, entries, isLast: isLast))
+        submittedCount += 1
+        if !isLast { try step.waitForRoom() }
+        // So many windows must be full of long paths, which take as much memory as the piece.
+        if entries.windows.count > Self.usualWindows { try step.settle() }
     }
 
     private func beginChunk() {
         chunk = frames.takeChunk()
         (entries, complete) = (PieceEntries(), CompleteEntries())
-    }
-
-    private func read(
-        _ count: Int,
-        of entry: ArchiveEntry,
-        from descriptor: borrowing FileDescriptor
-    ) throws {
-        try operation.check()
-        let read: Int
-        do {
-            read = try descriptor.read(into: &chunk.bytes, from: chunk.count, count: count)
-        } catch {
-            throw ArchiveError(.sourceUnreadable, "can't be read", entry: entry.path, cause: error)
-        }
-        guard read > 0 else { throw Self.shortened(entry) }
-        chunk.count += read
-    }
-
-    private static func shortened(_ entry: ArchiveEntry) -> ArchiveError {
-        ArchiveError(.sourceChanged, "became shorter while it was read", entry: entry.path)
+        completeWindow = LaidWindow(complete)
     }
 }

@@ -68,22 +68,10 @@ struct PieceEntries {
         let isDirectory: Bool
     }
 
-    private struct Part {
-        let window: Int
-        let index: Int
-        let part: ContentPart
-    }
-
-    private struct Finding {
-        let window: Int
-        let index: Int
-        let attributes: [[UInt8]]
-    }
-
     private(set) var windows: [any EntryWindow] = []
     private(set) var begun: [Entry] = []
-    private var parts: [Part] = []
-    private var findings: [Finding] = []
+    private var parts: [(window: Int, index: Int, part: ContentPart)] = []
+    private var findings: [(window: Int, index: Int, attributes: [[UInt8]])] = []
 
     /// The bytes of content without whole pages of zeros.
     private(set) var dataBytes: UInt64 = 0
@@ -93,6 +81,9 @@ struct PieceEntries {
 
     /// Where to lay out entries again if one of them has unexpected attributes.
     var start: LayoutPlace?
+
+    /// An entry that begins in the piece.
+    subscript(begun: Entry) -> ArchiveEntry { windows[begun.window].entry(at: begun.index) }
 
     /// Adds `entry`, which is at `index` of `window` and whose headers begin at `start`.
     mutating func begin(
@@ -113,7 +104,7 @@ struct PieceEntries {
 
     /// Adds a part of the entry at `index` of `window`, which is read when the piece is made.
     mutating func add(_ part: ContentPart, ofEntryAt index: Int, of window: any EntryWindow) {
-        parts.append(Part(window: number(of: window), index: index, part: part))
+        parts.append((number(of: window), index, part))
     }
 
     private mutating func number(of window: any EntryWindow) -> Int {
@@ -126,25 +117,17 @@ struct PieceEntries {
     /// - Throws: ``LayoutChange`` if an entry has unexpected attributes; errors of reading;
     ///   `CancellationError`.
     mutating func read(into bytes: inout [UInt8], _ operation: MigrationOperation) throws {
-        for part in parts {
+        for (window, index, part) in parts {
             try operation.check()
             let attributes: [[UInt8]]
             do {
-                attributes = try windows[part.window].read(
-                    part.part,
-                    ofEntryAt: part.index,
-                    into: &bytes
-                )
+                attributes = try windows[window].read(part, ofEntryAt: index, into: &bytes)
             } catch is UnexpectedAttributes {
                 guard let start else { throw UnexpectedAttributes() }
                 throw LayoutChange(start: start)
             }
-            if !attributes.isEmpty {
-                findings.append(
-                    Finding(window: part.window, index: part.index, attributes: attributes)
-                )
-            }
-            noteContent(bytes.span.extracting(part.part.range), from: part.part.offset)
+            if !attributes.isEmpty { findings.append((window, index, attributes)) }
+            noteContent(bytes.span.extracting(part.range), from: part.offset)
         }
         parts = []
     }
@@ -158,22 +141,18 @@ struct PieceEntries {
 
     /// Checks the remaining directories again; everything before them must have been read.
     mutating func checkDirectories() throws {
-        try forEachUncheckedDirectory()
-        checkedCount = begun.count
-    }
-
-    private func forEachUncheckedDirectory() throws {
         for entry in begun[checkedCount...] where entry.isDirectory {
             try windows[entry.window].checkDirectory(at: entry.index)
         }
+        checkedCount = begun.count
     }
 
     /// Ends the entries, once all earlier ones have ended: checks directories again, and reports attributes that
     /// were not archived.
-    func end() throws {
-        try forEachUncheckedDirectory()
-        for finding in findings {
-            try windows[finding.window].report(finding.attributes, ofEntryAt: finding.index)
+    mutating func end() throws {
+        try checkDirectories()
+        for (window, index, attributes) in findings {
+            try windows[window].report(attributes, ofEntryAt: index)
         }
     }
 }

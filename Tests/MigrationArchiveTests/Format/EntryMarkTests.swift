@@ -28,7 +28,7 @@ struct EntryMarkTests {
 
     private func parse(_ frame: [UInt8], after start: Int = 5) throws -> [EntryMark] {
         let buffer = FrameBuffer()
-        buffer.count = buffer.put(([UInt8](repeating: 1, count: start) + frame).span, at: 0)
+        buffer.append(([UInt8](repeating: 1, count: start) + frame).span)
         var position = start
         let marks = try [EntryMark](parsing: buffer, at: &position)
         #expect(position == buffer.count)

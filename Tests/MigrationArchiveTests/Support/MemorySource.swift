@@ -21,7 +21,8 @@ final class MemorySource: ChunkSource {
         guard count > 0 else { return nil }
         let bytes = bytes
         let span = bytes.span
-        buffer.count = buffer.put(span.extracting(position..<position + count), at: 0)
+        buffer.count = 0
+        buffer.append(span.extracting(position..<position + count))
         position += count
         return buffer
     }

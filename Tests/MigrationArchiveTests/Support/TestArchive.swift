@@ -21,6 +21,32 @@ struct Item: Equatable {
     }
 }
 
+/// A window of items.
+private final class ItemWindow: EntryWindow {
+    private let items: [Item]
+
+    init(_ items: [Item]) { self.items = items }
+
+    var count: Int { items.count }
+    func entry(at index: Int) -> ArchiveEntry { items[index].entry }
+    func isRead(at index: Int) -> Bool { !items[index].content.isEmpty }
+
+    func read(
+        _ part: ContentPart,
+        ofEntryAt index: Int,
+        into bytes: inout [UInt8]
+    ) throws -> [[UInt8]] {
+        let start = Int(part.offset)
+        let content = items[index].content[start..<start + part.range.count]
+        bytes.replaceSubrange(part.range, with: content)
+        return []
+    }
+
+    func checkDirectory(at index: Int) {}
+    func report(_ attributes: [[UInt8]], ofEntryAt index: Int) {}
+    func readingAttributes(from index: Int) -> any EntryWindow { self }
+}
+
 /// The bytes of a migration archive.
 struct TestArchive {
     /// How an archive reaches its reader.
@@ -56,13 +82,12 @@ struct TestArchive {
             level: level,
             on: operation
         )
-        for (number, item) in items.enumerated() {
-            let place: WindowPlace = inOneWindow && number > 0 ? .further : .first
+        if inOneWindow { try writer.append(ItemWindow(items)) }
+        for item in inOneWindow ? [] : items {
             if item.content.isEmpty {
-                try writer.append(item.entry, place)
+                try writer.append(item.entry)
             } else {
-                let content = try Scratch.file(holding: item.content)
-                try writer.append(item.entry, place, contentFrom: content) { _ in }
+                try writer.append(item.entry, contentFrom: Scratch.file(holding: item.content))
             }
         }
         summary = try writer.finish()
@@ -162,7 +187,7 @@ struct TestArchive {
             if number == piece {
                 let (sealed, content) = (FrameBuffer(), FrameBuffer())
                 let bytes = frames[number]
-                sealed.count = sealed.put(bytes.span, at: 0)
+                sealed.append(bytes.span)
                 var decompressor = try FrameDecompressor.make()
                 let size = Int(listing.size)
                 _ = try decompressor.open(sealed, into: content, contentSize: size)

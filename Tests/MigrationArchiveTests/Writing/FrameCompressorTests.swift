@@ -13,7 +13,7 @@ struct FrameCompressorTests {
         for count in others + [entries] {
             let (input, output) = (FrameBuffer(), FrameBuffer())
             let content = Self.content
-            input.count = input.put(content.span, at: 0)
+            input.append(content.span)
             let mark = EntryMark(of: .file("a"), .further)
             input.marks = [EntryMark](repeating: mark, count: count)
             try compressor.compress(input, into: output)
@@ -40,7 +40,7 @@ struct FrameCompressorTests {
         let content = noise(64 << 10)
         let middle = [UInt8](repeating: 0, count: FrameFormat.chunkSize - 2 * content.count)
         let chunk = content + middle + content
-        input.count = input.put(chunk.span, at: 0)
+        input.append(chunk.span)
         try compressor.compress(input, into: output)
         #expect(output.count < content.count * 5 / 4)
     }

@@ -24,7 +24,7 @@ struct StoredFrameTests {
 
     @Test func `the hash of its pieces is that of the frame`() {
         let buffer = FrameBuffer()
-        buffer.count = buffer.put(noise(300_000).span, at: 0)
+        buffer.append(noise(300_000).span)
         let frame = StoredFrame(of: buffer)
         let bytes = StoredFrame.bytes(storing: noise(300_000))
         #expect(frame.size == bytes.count)

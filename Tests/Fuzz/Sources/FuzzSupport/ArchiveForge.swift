@@ -53,7 +53,8 @@ public enum ArchiveForge {
         let (input, output) = (tools.input, tools.output)
         var rest = stream[...]
         while !rest.isEmpty {
-            input.count = input.put([UInt8](rest.prefix(FrameFormat.chunkSize)).span, at: 0)
+            input.count = 0
+            input.append([UInt8](rest.prefix(FrameFormat.chunkSize)).span)
             rest = rest.dropFirst(FrameFormat.chunkSize)
             let piece = index.frames.count
             input.marks = survey.marks.removeValue(forKey: piece) ?? []
@@ -81,7 +82,8 @@ public enum ArchiveForge {
     /// `stream` as another program compresses it with zstd.
     public static func compressed(_ stream: [UInt8]) throws -> [UInt8] {
         let (input, output) = (tools.input, tools.output)
-        input.count = input.put([UInt8](stream.prefix(FrameFormat.chunkSize)).span, at: 0)
+        input.count = 0
+        input.append([UInt8](stream.prefix(FrameFormat.chunkSize)).span)
         try tools.compress()
         return [UInt8](output.bytes.prefix(output.count))
     }
@@ -91,7 +93,8 @@ public enum ArchiveForge {
         guard frame.count <= FrameFormat.largestCompressedSize, size <= FrameFormat.chunkSize else {
             return nil
         }
-        tools.input.count = tools.input.put([UInt8](frame).span, at: 0)
+        tools.input.count = 0
+        tools.input.append([UInt8](frame).span)
         return try? tools.open(contentSize: size)
     }
 }

@@ -17,7 +17,8 @@ final class MemorySource: ChunkSource {
     func nextChunk() throws -> FrameBuffer? {
         if rest.isEmpty { return nil }
         let chunk = Self.idle.popLast() ?? FrameBuffer()
-        chunk.count = chunk.put([UInt8](rest.prefix(chunkSize)).span, at: 0)
+        chunk.count = 0
+        chunk.append([UInt8](rest.prefix(chunkSize)).span)
         rest = rest.dropFirst(chunkSize)
         return chunk
     }
