@@ -1,8 +1,4 @@
-#if canImport(CryptoKit)
-internal import CryptoKit
-#else
 internal import CLibcrypto
-#endif
 
 /// The SHA-256 that identifies what an archive holds: its entries with their content and order, and the
 /// fields of its header that describe the data.
@@ -79,32 +75,20 @@ package enum SHA256Digest {
 /// Computes the SHA-256 of bytes that come one after another.
 @safe
 struct SHA256Hasher: ~Copyable {
-    #if canImport(CryptoKit)
-    private var hash = CryptoKit.SHA256()
-    #else
     private let context: OpaquePointer?
     private var isHashed: Bool
-    #endif
 
     init() {
-        #if !canImport(CryptoKit)
         Libcrypto.setUp()
         unsafe context = EVP_MD_CTX_new()
         isHashed = unsafe EVP_DigestInit_ex(context, EVP_sha256(), nil) == 1
-        #endif
     }
 
-    #if !canImport(CryptoKit)
     deinit { unsafe EVP_MD_CTX_free(context) }
-    #endif
 
     /// Adds `bytes` after all others.
     mutating func update(_ bytes: UnsafeRawBufferPointer) {
-        #if canImport(CryptoKit)
-        unsafe hash.update(bufferPointer: bytes)
-        #else
         isHashed = unsafe isHashed && EVP_DigestUpdate(context, bytes.baseAddress, bytes.count) == 1
-        #endif
     }
 
     /// Adds `bytes` after all others.
@@ -114,16 +98,10 @@ struct SHA256Hasher: ~Copyable {
 
     /// The hash of all bytes.
     consuming func finish() -> [UInt8] {
-        #if canImport(CryptoKit)
-        return [UInt8](hash.finalize())
-        #else
         var digest = [UInt8](repeating: 0, count: SHA256Digest.size)
-        unsafe digest.withUnsafeMutableBufferPointer { output in
-            isHashed = unsafe isHashed && EVP_DigestFinal_ex(context, output.baseAddress, nil) == 1
-        }
+        isHashed = unsafe isHashed && EVP_DigestFinal_ex(context, &digest, nil) == 1
         // Fails only if memory is exhausted.
         precondition(isHashed, "libcrypto can't hash")
         return digest
-        #endif
     }
 }
