@@ -13,10 +13,10 @@ public struct ArchiveError: Error, Sendable {
     public let message: String
 
     /// The entry that the failure is about, if it is about one.
-    public let entry: EntryPath?
+    public private(set) var entry: EntryPath?
 
     /// The byte offset in the tar stream at which the failure was found, if one is known.
-    public let offset: UInt64?
+    public private(set) var offset: UInt64?
 
     /// The system's error beneath this one, if there is one.
     public let cause: SystemError?
@@ -212,27 +212,17 @@ extension ArchiveError {
     /// The same error at `offset` of the tar stream, unless it already has an offset.
     func located(at offset: UInt64) -> ArchiveError {
         guard isOfArchive, self.offset == nil else { return self }
-        return ArchiveError(
-            code,
-            message,
-            entry: entry,
-            offset: offset,
-            cause: cause,
-            remedy: remedy
-        )
+        var error = self
+        error.offset = offset
+        return error
     }
 
     /// The same error about the entry at `path`, unless it already names an entry.
     func about(_ path: EntryPath) -> ArchiveError {
         guard isOfArchive, entry == nil else { return self }
-        return ArchiveError(
-            code,
-            message,
-            entry: path,
-            offset: offset,
-            cause: cause,
-            remedy: remedy
-        )
+        var error = self
+        error.entry = path
+        return error
     }
 
     /// The same error, found after the entry at `path`, unless it is about an entry itself.
