@@ -15,34 +15,21 @@ struct AccessList: Equatable {
 
         /// The attribute in which the kernel keeps the list.
         var attributeName: [UInt8] {
-            switch self {
-            case .access: Self.accessAttribute
-            case .default: Self.defaultAttribute
-            }
+            self == .access ? Self.accessAttribute : Self.defaultAttribute
         }
 
         /// The keyword of the pax record for the list.
-        var keyword: [UInt8] {
-            switch self {
-            case .access: PaxKey.accessList
-            case .default: PaxKey.defaultAccessList
-            }
-        }
+        var keyword: [UInt8] { self == .access ? PaxKey.accessList : PaxKey.defaultAccessList }
 
         private static let accessAttribute = [UInt8](utf8: "system.posix_acl_access")
         private static let defaultAttribute = [UInt8](utf8: "system.posix_acl_default")
 
-        init?(attributeName name: [UInt8]) {
-            guard let kind = Self.allCases.first(where: { $0.attributeName == name }) else {
-                return nil
-            }
-            self = kind
-        }
+        init?(attributeName name: [UInt8]) { self.init { $0.attributeName == name } }
 
-        init?(keyword: [UInt8]) {
-            guard let kind = Self.allCases.first(where: { $0.keyword == keyword }) else {
-                return nil
-            }
+        init?(keyword: [UInt8]) { self.init { $0.keyword == keyword } }
+
+        private init?(where condition: (Kind) -> Bool) {
+            guard let kind = Self.allCases.first(where: condition) else { return nil }
             self = kind
         }
     }
@@ -194,7 +181,8 @@ extension AccessList {
         }
         guard hasAccount == tag.hasAccount else { return nil }
         guard hasAccount else { return Entry(tag: tag, permissions: permissions) }
-        guard let id = number(fields[fields.count == 4 ? 3 : 1]) else { return nil }
+        let number = [UInt8](fields[fields.count == 4 ? 3 : 1].utf8)
+        guard let id = RecordedMetadata.number(number) else { return nil }
         return Entry(tag: tag, permissions: permissions, id: id)
     }
 
@@ -209,11 +197,6 @@ extension AccessList {
             }
         }
         return permissions
-    }
-
-    private static func number(_ text: String) -> UInt32? {
-        guard let value = PaxKey.number([UInt8](text.utf8)) else { return nil }
-        return UInt32(exactly: value)
     }
 }
 
