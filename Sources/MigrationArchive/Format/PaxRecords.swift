@@ -147,9 +147,16 @@ enum PaxKey {
 
     /// Reads a number in decimal digits; `nil` for other text, or a number greater than 2^63 - 1.
     static func number(_ text: [UInt8]) -> UInt64? {
-        guard !text.isEmpty, text.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")) ~= $0 })
-        else { return nil }
-        return Int64(String(decoding: text, as: UTF8.self)).map { UInt64($0) }
+        digits(text[...]).flatMap { $0 <= UInt64(Int64.max) ? $0 : nil }
+    }
+
+    /// Reads a number in decimal digits; `nil` for other text, or a number that doesn't fit.
+    fileprivate static func digits(_ text: ArraySlice<UInt8>) -> UInt64? {
+        text.allSatisfy(isDigit) ? UInt64(String(decoding: text, as: UTF8.self)) : nil
+    }
+
+    fileprivate static func isDigit(_ byte: UInt8) -> Bool {
+        (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
     }
 }
 
@@ -173,49 +180,23 @@ enum PaxTime {
         if isNegative { digits = digits.dropFirst() }
         let whole = digits.prefix { $0 != UInt8(ascii: ".") }
         let rest = digits.dropFirst(whole.count)
-        guard let seconds = number(whole), !(rest.count == 1 && whole.isEmpty) else { return nil }
-        let (fraction, hasMore) = fraction(rest.dropFirst())
-        guard let fraction else { return nil }
+        let decimals = rest.dropFirst()
+        guard whole.count <= 19, let seconds = PaxKey.digits(whole),
+            decimals.allSatisfy(PaxKey.isDigit)
+        else { return nil }
+        let fraction = (0..<9).reduce(UInt32(0)) { value, place in
+            let digit = decimals.dropFirst(place).first ?? UInt8(ascii: "0")
+            return value * 10 + UInt32(digit - UInt8(ascii: "0"))
+        }
         if !isNegative {
             return Int64(exactly: seconds).map { FileTime(seconds: $0, nanoseconds: fraction) }
         }
+        let hasMore = decimals.dropFirst(9).contains { $0 != UInt8(ascii: "0") }
         let total = fraction + (hasMore ? 1 : 0)
         // Counted down from -1, so that the smallest number of seconds doesn't overflow.
         let (steps, forward) = total == 0 ? (seconds, 0) : (seconds + 1, 1_000_000_000 - total)
         guard steps > 0 else { return FileTime(seconds: 0) }
         return Int64(exactly: steps - 1).map { FileTime(seconds: -1 - $0, nanoseconds: forward) }
-    }
-
-    private static func number(_ digits: ArraySlice<UInt8>) -> UInt64? {
-        guard !digits.isEmpty, digits.count <= 19 else { return nil }
-        var value: UInt64 = 0
-        for byte in digits {
-            let digit = byte &- UInt8(ascii: "0")
-            guard digit <= 9 else { return nil }
-            value = value * 10 + UInt64(digit)
-        }
-        return value
-    }
-
-    private static func fraction(_ digits: ArraySlice<UInt8>) -> (UInt32?, hasMore: Bool) {
-        var value: UInt32 = 0
-        var count = 0
-        var hasMore = false
-        for byte in digits {
-            let digit = byte &- UInt8(ascii: "0")
-            guard digit <= 9 else { return (nil, false) }
-            if count < 9 {
-                value = value * 10 + UInt32(digit)
-                count += 1
-            } else if digit > 0 {
-                hasMore = true
-            }
-        }
-        while count < 9 {
-            value *= 10
-            count += 1
-        }
-        return (value, hasMore)
     }
 }
 
