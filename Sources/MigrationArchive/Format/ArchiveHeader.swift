@@ -245,23 +245,19 @@ struct HeaderFrame: Equatable, Sendable {
 
     /// Makes the frame of `header`, which is always the same for the same header.
     init(of header: ArchiveHeader) throws {
-        try self.init(of: header, in: GlobalHeader.records(of: header))
+        self.init(of: header, in: try GlobalHeader.records(of: header))
     }
 
     /// Makes the frame that `records` must have; the result is `nil` if the archive is not of this project.
-    init?(holding records: PaxRecords) throws {
+    init?(holding records: PaxRecords) throws(ArchiveError) {
         guard let header = try GlobalHeader.parse(records) else { return nil }
-        try self.init(of: header, in: records)
+        self.init(of: header, in: records)
     }
 
-    private init(of header: ArchiveHeader, in records: PaxRecords) throws {
+    private init(of header: ArchiveHeader, in records: PaxRecords) {
         self.header = header
         var content: [UInt8] = []
-        try TarEntryEncoder().encodeExtended(
-            records,
-            typeFlag: TypeFlag.globalHeader,
-            to: &content
-        )
+        TarEntryEncoder().encodeExtended(records, typeFlag: TypeFlag.globalHeader, to: &content)
         let buffer = FrameBuffer()
         buffer.append(content.span)
         bytes = unsafe StoredFrame(of: buffer).withPieces { pieces in

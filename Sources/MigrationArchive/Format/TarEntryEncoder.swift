@@ -7,17 +7,19 @@ internal import MigrationSystem
 /// An entry is a ustar header; an extended header precedes it only if ustar can't express what is
 /// needed. Each entry has exactly one encoding, and the strict reader accepts only that.
 struct TarEntryEncoder {
-    /// An entry that no header can describe.
-    struct Unrepresentable: Error {
-        let reason: String
-    }
-
     /// Appends the headers of `entry` to `output`, in whole blocks.
-    func encode(_ entry: ArchiveEntry, to output: inout [UInt8]) throws(Unrepresentable) {
+    ///
+    /// - Throws: ``ArchiveError`` of code `unrepresentable` if they would be longer than readers allow.
+    func encode(_ entry: ArchiveEntry, to output: inout [UInt8]) throws(ArchiveError) {
         let fields = Fields(of: entry)
         if fields.needRecords(for: entry) {
-            try appendExtended(TypeFlag.extendedHeader, to: &output) { output in
+            let size = appendExtended(TypeFlag.extendedHeader, to: &output) { output in
                 fields.appendRecords(for: entry, to: &output)
+            }
+            guard size <= TarFormat.recordLimit else {
+                let message =
+                    "can't be archived: its names and attributes take more than 1 MiB"
+                throw ArchiveError(.unrepresentable, message, entry: entry.path)
             }
         }
         output.append(block: fields.block(of: entry))
@@ -31,7 +33,9 @@ struct TarEntryEncoder {
         private let cut: Int?
         private let linkFits: Bool
         private let sizeFits: Bool
-        private let seconds: UInt64?
+        /// The time in the header's own field, which holds no time before 1970.
+        private let seconds: UInt64
+        private let timeFits: Bool
 
         init(of entry: ArchiveEntry) {
             name = storedName(of: entry)
@@ -39,12 +43,14 @@ struct TarEntryEncoder {
             cut = cutOfName(name)
             linkFits = link.isEmpty || link.count <= 100 && isPlain(link)
             sizeFits = entry.contentSize <= TarFormat.largestOctal
-            seconds = ustarTime(entry.modificationTime)
+            let time = entry.modificationTime.seconds
+            seconds = UInt64(min(max(0, time), Int64(TarFormat.largestOctal)))
+            timeFits = Int64(seconds) == time
         }
 
         /// Whether an extended header is needed.
         func needRecords(for entry: ArchiveEntry) -> Bool {
-            cut == nil || !linkFits || !sizeFits || seconds == nil || !fits(entry.owner?.user)
+            cut == nil || !linkFits || !sizeFits || !timeFits || !fits(entry.owner?.user)
                 || !fits(entry.owner?.group) || !entry.extendedAttributes.isEmpty
         }
 
@@ -54,7 +60,15 @@ struct TarEntryEncoder {
             }
             if cut == nil { PaxRecords.append(key: PaxKey.path, value: name, to: &output) }
             if !linkFits { PaxRecords.append(key: PaxKey.linkPath, value: link, to: &output) }
-            appendNumbers(of: entry, sizeFits: sizeFits, seconds: seconds, to: &output)
+            if !sizeFits { append(PaxKey.size, entry.contentSize, to: &output) }
+            if !timeFits {
+                let time = PaxTime.encode(seconds: entry.modificationTime.seconds)
+                PaxRecords.append(key: PaxKey.modificationTime, value: time, to: &output)
+            }
+            if let owner = entry.owner {
+                if !fits(owner.user) { append(PaxKey.user, UInt64(owner.user), to: &output) }
+                if !fits(owner.group) { append(PaxKey.group, UInt64(owner.group), to: &output) }
+            }
             append(entry.extendedAttributes, to: &output)
         }
 
@@ -65,7 +79,7 @@ struct TarEntryEncoder {
                 prefix: name[..<(cut ?? 0)],
                 permissions: entry.permissions,
                 size: sizeFits ? entry.contentSize : 0,
-                modificationTime: seconds ?? clampedTime(entry.modificationTime),
+                modificationTime: seconds,
                 typeFlag: typeFlag(of: entry.kind),
                 linkName: linkFits ? link[...] : placeholder(for: link)[...],
                 owner: entry.owner.map {
@@ -75,40 +89,17 @@ struct TarEntryEncoder {
         }
     }
 
-    private static func appendNumbers(
-        of entry: ArchiveEntry,
-        sizeFits: Bool,
-        seconds: UInt64?,
-        to output: inout [UInt8]
-    ) {
-        if !sizeFits {
-            var size: [UInt8] = []
-            size.append(decimal: entry.contentSize)
-            PaxRecords.append(key: PaxKey.size, value: size, to: &output)
-        }
-        if seconds == nil {
-            let time = PaxTime.encode(seconds: entry.modificationTime.seconds)
-            PaxRecords.append(key: PaxKey.modificationTime, value: time, to: &output)
-        }
-        if let owner = entry.owner {
-            if !fits(owner.user) { append(PaxKey.user, owner.user, to: &output) }
-            if !fits(owner.group) { append(PaxKey.group, owner.group, to: &output) }
-        }
-    }
-
     /// Whether the header's own field can hold the number of a user or a group.
     private static func fits(_ number: UInt32?) -> Bool {
         number ?? 0 <= TarFormat.largestOwner
     }
 
     /// The value of the header's own field: 0 if a record holds the number.
-    private static func field(_ number: UInt32?) -> UInt32 {
-        fits(number) ? number ?? 0 : 0
-    }
+    private static func field(_ number: UInt32) -> UInt32 { fits(number) ? number : 0 }
 
-    private static func append(_ key: [UInt8], _ number: UInt32, to output: inout [UInt8]) {
+    private static func append(_ key: [UInt8], _ number: UInt64, to output: inout [UInt8]) {
         var digits: [UInt8] = []
-        digits.append(decimal: UInt64(number))
+        digits.append(decimal: number)
         PaxRecords.append(key: key, value: digits, to: &output)
     }
 
@@ -117,23 +108,21 @@ struct TarEntryEncoder {
         _ records: PaxRecords,
         typeFlag: UInt8,
         to output: inout [UInt8]
-    ) throws(Unrepresentable) {
-        try appendExtended(typeFlag, to: &output) { records.encode(to: &$0) }
+    ) {
+        appendExtended(typeFlag, to: &output) { records.encode(to: &$0) }
     }
 
-    /// Appends the header first and fills it in after `appendRecords` has appended the records.
+    /// Appends the header first and fills it in after `appendRecords` has appended the records; returns their size.
+    @discardableResult
     private func appendExtended(
         _ typeFlag: UInt8,
         to output: inout [UInt8],
         _ appendRecords: (inout [UInt8]) -> Void
-    ) throws(Unrepresentable) {
+    ) -> Int {
         let start = output.count
         output.append(contentsOf: repeatElement(0, count: TarFormat.blockSize))
         appendRecords(&output)
         let count = output.count - start - TarFormat.blockSize
-        guard count <= TarFormat.recordLimit else {
-            throw Unrepresentable(reason: "its names and attributes take more than 1 MiB")
-        }
         output.append(contentsOf: repeatElement(0, count: TarFormat.padded(count) - count))
         let isGlobal = typeFlag == TypeFlag.globalHeader
         let header = UstarBlock(
@@ -146,6 +135,7 @@ struct TarEntryEncoder {
             linkName: []
         )
         output.replaceBlock(at: start, with: header)
+        return count
     }
 }
 
@@ -195,15 +185,6 @@ extension TarEntryEncoder {
         name.prefix(100).map { $0 < 0x80 ? $0 : UInt8(ascii: "_") }
     }
 
-    private static func ustarTime(_ time: FileTime) -> UInt64? {
-        guard let seconds = UInt64(exactly: time.seconds) else { return nil }
-        return seconds <= TarFormat.largestOctal ? seconds : nil
-    }
-
-    private static func clampedTime(_ time: FileTime) -> UInt64 {
-        UInt64(min(max(0, time.seconds), Int64(TarFormat.largestOctal)))
-    }
-
     /// Appends the records for `attributes`, including access control lists.
     static func append(_ attributes: [ExtendedAttribute], to output: inout [UInt8]) {
         for attribute in attributes {
@@ -223,8 +204,8 @@ extension TarEntryEncoder {
 
     /// Appends the records of an owner, whatever the numbers are.
     static func append(_ owner: FileOwner, to output: inout [UInt8]) {
-        append(PaxKey.user, owner.user, to: &output)
-        append(PaxKey.group, owner.group, to: &output)
+        append(PaxKey.user, UInt64(owner.user), to: &output)
+        append(PaxKey.group, UInt64(owner.group), to: &output)
     }
 
     /// The key of an attribute's record; `%` and `=` are escaped as in GNU tar.

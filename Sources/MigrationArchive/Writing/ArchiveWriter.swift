@@ -629,15 +629,7 @@ extension ArchiveWriter {
             throw ArchiveError(.unrepresentable, message, entry: entry.path)
         }
         scratch.removeAll(keepingCapacity: true)
-        do {
-            try encoder.encode(entry, to: &scratch)
-        } catch {
-            throw ArchiveError(
-                .unrepresentable,
-                "can't be archived: \(error.reason)",
-                entry: entry.path
-            )
-        }
+        try encoder.encode(entry, to: &scratch)
     }
 
     private func nextChunk() throws {

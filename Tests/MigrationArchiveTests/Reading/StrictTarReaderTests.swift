@@ -131,7 +131,7 @@ struct StrictTarReaderTests {
             var records = PaxRecords()
             records.append(key: key, value: [UInt8](value.utf8))
             var body: [UInt8] = []
-            try TarEntryEncoder().encodeExtended(
+            TarEntryEncoder().encodeExtended(
                 records,
                 typeFlag: TypeFlag.extendedHeader,
                 to: &body

@@ -59,10 +59,10 @@ public struct EntryScript {
         )
         attributes = []
         let encoder = TarEntryEncoder()
-        do throws(TarEntryEncoder.Unrepresentable) {
-            if !records.isEmpty {
-                try encoder.encodeExtended(records, typeFlag: TypeFlag.extendedHeader, to: &stream)
-            }
+        if !records.isEmpty {
+            encoder.encodeExtended(records, typeFlag: TypeFlag.extendedHeader, to: &stream)
+        }
+        do {
             try encoder.encode(entry, to: &stream)
         } catch {
             // An entry without a header does not count.
