@@ -11,18 +11,6 @@ enum X25519 {
     struct Recipient: Sendable, Hashable {
         let key: [UInt8]
 
-        init(key: [UInt8]) {
-            self.key = key
-        }
-
-        /// Reads `age1…`; `nil` if it isn't a key.
-        init?(_ text: String) {
-            guard let key = Bech32.decode([UInt8](text.utf8)[...], name: "age"), key.count == 32,
-                text.hasPrefix("age1")
-            else { return nil }
-            self.key = key
-        }
-
         /// Wraps `fileKey` for this recipient; `nil` if the recipient's key is weak and would not protect it.
         func wrap(_ fileKey: Secret) -> AgeStanza? {
             let ephemeral = KeyDerivation.randomSecret(32)
@@ -113,6 +101,16 @@ enum X25519 {
     }
 }
 
+extension X25519.Recipient {
+    /// Reads `age1…`; `nil` if it isn't a key.
+    init?(_ text: String) {
+        guard let key = Bech32.decode([UInt8](text.utf8)[...], name: "age"), key.count == 32,
+            text.hasPrefix("age1")
+        else { return nil }
+        self.init(key: key)
+    }
+}
+
 // MARK: - Keys as text
 
 /// Bech32 (BIP 173), the text form of age's keys, without the standard's limit on the length.
@@ -136,16 +134,7 @@ enum Bech32 {
             values.append(UInt8(value))
         }
         guard values.count >= 6, checksum(of: prefix, values: values) == 1 else { return nil }
-        return regroup(values[..<(values.count - 6)], from: 5, to: 8)
-    }
-
-    /// The text that encodes `bytes`, in lower case.
-    static func encode(_ bytes: [UInt8], name: String) -> String {
-        var values = regroup(bytes[...], from: 8, to: 5, isPadded: true) ?? []
-        let sum =
-            checksum(of: [UInt8](name.utf8), values: values + [UInt8](repeating: 0, count: 6)) ^ 1
-        for index in 0..<6 { values.append(UInt8(sum >> UInt32(5 * (5 - index)) & 31)) }
-        return name + "1" + String(decoding: values.map { alphabet[Int($0)] }, as: UTF8.self)
+        return bytes(values[..<(values.count - 6)])
     }
 
     private static func checksum(of name: [UInt8], values: [UInt8]) -> UInt32 {
@@ -167,31 +156,20 @@ enum Bech32 {
         return sum
     }
 
-    /// Regroups bits; `nil` if the surplus bits are not zero.
-    private static func regroup(
-        _ values: ArraySlice<UInt8>,
-        from: Int,
-        to: Int,
-        isPadded: Bool = false
-    ) -> [UInt8]? {
+    /// Joins groups of five bits; `nil` if the surplus bits are not zero.
+    private static func bytes(_ values: ArraySlice<UInt8>) -> [UInt8]? {
         var bits: UInt32 = 0
         var count = 0
-        var groups: [UInt8] = []
-        groups.reserveCapacity(values.count * from / to + 1)
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(values.count * 5 / 8 + 1)
         for value in values {
-            bits = (bits << UInt32(from) | UInt32(value)) & 0xFFFF
-            count += from
-            while count >= to {
-                count -= to
-                groups.append(UInt8(bits >> UInt32(count) & (1 << UInt32(to) - 1)))
+            bits = (bits << 5 | UInt32(value)) & 0xFFFF
+            count += 5
+            if count >= 8 {
+                count -= 8
+                bytes.append(UInt8(bits >> UInt32(count) & 0xFF))
             }
         }
-        let rest = bits & (1 << UInt32(count) - 1)
-        if isPadded {
-            if count > 0 { groups.append(UInt8(rest << UInt32(to - count))) }
-        } else if count >= from || rest != 0 {
-            return nil
-        }
-        return groups
+        return count >= 5 || bits & (1 << UInt32(count) - 1) != 0 ? nil : bytes
     }
 }
