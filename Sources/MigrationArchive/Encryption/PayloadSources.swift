@@ -163,10 +163,9 @@ private final class OpenedBatch: @unchecked Sendable {
 ///
 /// Safe because only `openers` changes, under a lock.
 final class SeekablePayload: ByteSource, @unchecked Sendable {
-    private let source: any ByteSource
-    private let key: PayloadKey
     private let layout: PayloadLayout
-    private let openers = Monitor<[ChunkOpener]>([])
+    private let makeOpener: () -> ChunkOpener
+    private let openers: Monitor<[ChunkOpener]>
 
     /// Reads the chunks in `source` from `start` on.
     init(
@@ -175,12 +174,14 @@ final class SeekablePayload: ByteSource, @unchecked Sendable {
         from start: UInt64,
         _ key: PayloadKey
     ) throws {
-        self.source = source
-        self.key = key
-        layout = PayloadLayout(start: start, sealedBytes: size > start ? size - start : 0)
-        let opener = ChunkOpener(key, layout: layout)
-        try opener.keep(layout.chunkCount - 1, from: source)
-        openers.withLock { $0.append(opener) }
+        let layout = PayloadLayout(start: start, sealedBytes: size > start ? size - start : 0)
+        self.layout = layout
+        makeOpener = { ChunkOpener(reading: source, layout, key) }
+        let opener = makeOpener()
+        let last = layout.chunkCount - 1
+        try opener.load(last..<last + 1)
+        try opener.keep(last)
+        openers = Monitor([opener])
     }
 
     package var size: UInt64? { layout.contentBytes }
@@ -194,11 +195,11 @@ final class SeekablePayload: ByteSource, @unchecked Sendable {
         let rest = layout.contentBytes - min(offset, layout.contentBytes)
         let wanted = min(count, Int(clamping: rest))
         guard wanted > 0 else { return 0 }
-        let opener = openers.withLock { $0.popLast() } ?? ChunkOpener(key, layout: layout)
+        let opener = openers.withLock { $0.popLast() } ?? makeOpener()
         defer { openers.withLock { $0.append(opener) } }
         return try unsafe target.withUnsafeMutableBufferPointer { target throws(ArchiveError) in
             let part = unsafe UnsafeMutableBufferPointer(rebasing: target[index..<index + wanted])
-            return try unsafe opener.read(at: offset, into: .init(part), from: source)
+            return try unsafe opener.read(at: offset, into: .init(part))
         }
     }
 }
@@ -231,23 +232,25 @@ private struct PayloadLayout: Sendable {
 private final class ChunkOpener: @unchecked Sendable {
     private static let chunksAtOnce: UInt64 = 8
 
+    private let source: any ByteSource
     private let layout: PayloadLayout
     private let stream: PayloadStream
+    /// The sealed chunks that were loaded last, and where they begin.
     private var sealed: [UInt8] = []
+    private var sealedStart: UInt64 = 0
 
     /// A chunk that was opened because a part of it was needed.
     private var kept: (number: UInt64, content: [UInt8])?
 
-    init(_ key: PayloadKey, layout: PayloadLayout) {
-        self.layout = layout
+    init(reading source: any ByteSource, _ layout: PayloadLayout, _ key: PayloadKey) {
+        (self.source, self.layout) = (source, layout)
         stream = PayloadStream(key)
     }
 
     /// Reads the content at `offset`, which exists, until `target` is full or some chunks were read.
     func read(
         at offset: UInt64,
-        into target: UnsafeMutableRawBufferPointer,
-        from source: any ByteSource
+        into target: UnsafeMutableRawBufferPointer
     ) throws(ArchiveError) -> Int {
         let chunkSize = UInt64(PayloadStream.chunkSize)
         let first = offset / chunkSize
@@ -257,34 +260,29 @@ private final class ChunkOpener: @unchecked Sendable {
         }
         let last = (offset + UInt64(target.count) - 1) / chunkSize
         let numbers = first..<min(last + 1, first + Self.chunksAtOnce)
-        try load(numbers, from: source)
+        try load(numbers)
         var done = 0
         for number in numbers {
             let rest = unsafe UnsafeMutableRawBufferPointer(rebasing: target[done...])
-            done += try unsafe open(
-                number,
-                of: numbers,
-                droppingFirst: number == first ? within : 0,
-                into: rest
-            )
+            let skipped = number == first ? within : 0
+            let size = range(of: number).count - ChunkCipher.tagSize
+            if skipped == 0, size > 0, size <= rest.count {
+                try unsafe open(number, into: .init(rebasing: rest[..<size]))
+                done += size
+            } else {
+                let content = try keep(number)
+                done += unsafe Self.copy(content.dropFirst(skipped), to: rest)
+            }
         }
         return done
     }
 
-    /// Opens a chunk and keeps it.
-    func keep(_ number: UInt64, from source: any ByteSource) throws(ArchiveError) {
-        try load(number..<number + 1, from: source)
-        try keep(number, of: number..<number + 1)
-    }
-
-    private func load(
-        _ numbers: Range<UInt64>,
-        from source: any ByteSource
-    ) throws(ArchiveError) {
+    func load(_ numbers: Range<UInt64>) throws(ArchiveError) {
         let range = layout.sealedRange(of: numbers)
         if sealed.count < range.count {
             sealed += [UInt8](repeating: 0, count: range.count - sealed.count)
         }
+        sealedStart = range.lowerBound
         let read = try source.readWhole(
             at: layout.start + range.lowerBound,
             into: &sealed,
@@ -296,43 +294,28 @@ private final class ChunkOpener: @unchecked Sendable {
         }
     }
 
-    /// Opens one of the chunks that were loaded; returns how many bytes of it `target` took.
-    private func open(
-        _ number: UInt64,
-        of numbers: Range<UInt64>,
-        droppingFirst count: Int,
-        into target: UnsafeMutableRawBufferPointer
-    ) throws(ArchiveError) -> Int {
-        let size = sealedRange(number, of: numbers).count - ChunkCipher.tagSize
-        guard count == 0, size > 0, size <= target.count else {
-            try keep(number, of: numbers)
-            return unsafe Self.copy((kept?.content ?? []).dropFirst(count), to: target)
-        }
-        try unsafe open(number, of: numbers, into: .init(rebasing: target[..<size]))
-        return size
-    }
-
-    private func keep(_ number: UInt64, of numbers: Range<UInt64>) throws(ArchiveError) {
+    /// Opens a chunk that was loaded, and keeps it; returns its content.
+    @discardableResult
+    func keep(_ number: UInt64) throws(ArchiveError) -> [UInt8] {
         var content = kept?.content ?? []
         kept = nil
-        let size = max(0, sealedRange(number, of: numbers).count - ChunkCipher.tagSize)
+        let size = max(0, range(of: number).count - ChunkCipher.tagSize)
         if content.count > size { content.removeLast(content.count - size) }
         content += [UInt8](repeating: 0, count: size - content.count)
         try unsafe content.withUnsafeMutableBufferPointer { content throws(ArchiveError) in
-            try unsafe open(number, of: numbers, into: .init(content))
+            try unsafe open(number, into: .init(content))
         }
         kept = (number, content)
+        return content
     }
 
     private func open(
         _ number: UInt64,
-        of numbers: Range<UInt64>,
         into content: UnsafeMutableRawBufferPointer
     ) throws(ArchiveError) {
-        let range = sealedRange(number, of: numbers)
         try unsafe sealed.withUnsafeBufferPointer { sealed throws(ArchiveError) in
             try unsafe stream.open(
-                UnsafeRawBufferPointer(.init(rebasing: sealed[range])),
+                UnsafeRawBufferPointer(.init(rebasing: sealed[range(of: number)])),
                 into: content,
                 number: number,
                 isLast: number == layout.chunkCount - 1
@@ -341,10 +324,9 @@ private final class ChunkOpener: @unchecked Sendable {
     }
 
     /// Where a chunk is in `sealed`.
-    private func sealedRange(_ number: UInt64, of numbers: Range<UInt64>) -> Range<Int> {
-        let start = layout.sealedRange(of: numbers).lowerBound
+    private func range(of number: UInt64) -> Range<Int> {
         let range = layout.sealedRange(of: number..<number + 1)
-        return Int(range.lowerBound - start)..<Int(range.upperBound - start)
+        return Int(range.lowerBound - sealedStart)..<Int(range.upperBound - sealedStart)
     }
 
     private static func copy(
