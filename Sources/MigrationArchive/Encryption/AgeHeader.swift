@@ -21,6 +21,32 @@ struct AgeStanza: Equatable {
     }
 }
 
+extension AgeStanza {
+    /// Reads the stanza that begins with `line`; `next` returns each following line.
+    ///
+    /// - Throws: ``ArchiveError`` of code `headerDamaged` if it is malformed; the errors of `next`.
+    init(from line: [UInt8], _ next: () throws -> [UInt8]) throws {
+        let words = line.dropFirst(3)
+            .split(separator: UInt8(ascii: " "), omittingEmptySubsequences: false)
+        let areWords = words.allSatisfy { word in
+            !word.isEmpty && word.allSatisfy { (33...126).contains($0) }
+        }
+        guard line.starts(with: "-> ".utf8), areWords else {
+            throw AgeHeader.damage("the first line of a recipient is malformed")
+        }
+        var body: [UInt8] = []
+        var part: [UInt8]
+        repeat {
+            part = try next()
+            guard part.count <= AgeHeader.columns,
+                let bytes = Base64.decode(part[...], isPadded: false)
+            else { throw AgeHeader.damage("the body of a recipient is malformed") }
+            body += bytes
+        } while part.count == AgeHeader.columns
+        self.init(arguments: words.map { String(decoding: $0, as: UTF8.self) }, body: body)
+    }
+}
+
 /// The header of an age file (C2SP, age.md): its recipients, and its authentication code.
 struct AgeHeader {
     let stanzas: [AgeStanza]
@@ -52,7 +78,7 @@ struct AgeHeader {
         var stanzas: [AgeStanza] = []
         var bytes = [UInt8]("\(Self.version)\n".utf8)
         while true {
-            var line = try Self.line(from: source, &bytes)
+            let line = try Self.line(from: source, &bytes)
             if line.starts(with: "---".utf8) {
                 guard line.starts(with: "--- ".utf8),
                     let code = Base64.decode(line.dropFirst(4), isPadded: false), code.count == 32
@@ -60,16 +86,7 @@ struct AgeHeader {
                 self.code = code
                 break
             }
-            let arguments = try Self.arguments(in: line)
-            var body: [UInt8] = []
-            repeat {
-                line = try Self.line(from: source, &bytes)
-                guard line.count <= Self.columns,
-                    let part = Base64.decode(line[...], isPadded: false)
-                else { throw Self.damage("the body of a recipient is malformed") }
-                body += part
-            } while line.count == Self.columns
-            stanzas.append(AgeStanza(arguments: arguments, body: body))
+            stanzas.append(try AgeStanza(from: line) { try Self.line(from: source, &bytes) })
         }
         guard !stanzas.isEmpty else { throw Self.damage("it names no recipient") }
         self.stanzas = stanzas
@@ -105,18 +122,6 @@ struct AgeHeader {
         }
         bytes += line + [UInt8(ascii: "\n")]
         return line
-    }
-
-    private static func arguments(in line: [UInt8]) throws(ArchiveError) -> [String] {
-        let wrong = damage("the first line of a recipient is malformed")
-        guard line.starts(with: "-> ".utf8) else { throw wrong }
-        let words = line.dropFirst(3)
-            .split(separator: UInt8(ascii: " "), omittingEmptySubsequences: false)
-        let areWords = words.allSatisfy { word in
-            !word.isEmpty && word.allSatisfy { (33...126).contains($0) }
-        }
-        guard areWords else { throw wrong }
-        return words.map { String(decoding: $0, as: UTF8.self) }
     }
 
     private static func wrongVersion(_ line: [UInt8]?) -> ArchiveError {

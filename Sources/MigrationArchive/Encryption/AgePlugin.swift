@@ -39,7 +39,7 @@ struct AgePlugin: Sendable, Hashable {
     }
 
     /// The plugin's program in the absolute directories of `PATH`.
-    private func program() throws(ArchiveError) -> BytePath {
+    fileprivate func program() throws(ArchiveError) -> BytePath {
         let path = ProcessInfo.processInfo.environment["PATH"] ?? ""
         for directory in path.split(separator: ":") where directory.hasPrefix("/") {
             let place = BytePath("\(directory)/age-plugin-\(name)")
@@ -62,12 +62,7 @@ struct AgePlugin: Sendable, Hashable {
         for recipient: String,
         on operation: MigrationOperation
     ) throws -> [AgeStanza] {
-        let conversation = try AgePluginConversation(
-            with: program(),
-            of: name,
-            as: "recipient-v1",
-            on: operation
-        )
+        let conversation = try AgePluginConversation(with: self, as: "recipient-v1", on: operation)
         try conversation.send(["add-recipient", recipient])
         var body = unsafe fileKey.withBytes { unsafe Array($0) }
         defer { Secret.wipe(&body) }
@@ -96,12 +91,7 @@ struct AgePlugin: Sendable, Hashable {
         with identities: [Secret],
         on operation: MigrationOperation
     ) throws -> Secret? {
-        let conversation = try AgePluginConversation(
-            with: program(),
-            of: name,
-            as: "identity-v1",
-            on: operation
-        )
+        let conversation = try AgePluginConversation(with: self, as: "identity-v1", on: operation)
         for identity in identities {
             let text = unsafe identity.withBytes { unsafe String(decoding: $0, as: UTF8.self) }
             try conversation.send(["add-identity", text])
@@ -130,7 +120,6 @@ private final class AgePluginConversation {
     /// The time limit for one archive: a person may have to touch a key.
     private static let timeLimit = 120.0
     private static let outputLimit = 1 << 20
-    private static let columns = 64
 
     private let name: String
     private let process: PipedProcess
@@ -145,13 +134,13 @@ private final class AgePluginConversation {
     private var errors: [String] = []
 
     init(
-        with program: BytePath,
-        of name: String,
+        with plugin: AgePlugin,
         as machine: String,
         on operation: MigrationOperation
     ) throws(ArchiveError) {
+        let program = try plugin.program()
         let ending = CancellationFlag(following: operation.cancellation)
-        (self.name, self.operation, self.ending) = (name, operation, ending)
+        (name, self.operation, self.ending) = (plugin.name, operation, ending)
         do throws(SystemError) {
             event = try CancellationEvent(of: ending)
             process = try PipedProcess.start([
@@ -211,7 +200,7 @@ private final class AgePluginConversation {
                 errors.append(text)
                 try send(["ok"])
             case "msg":
-                _ = tell(text)
+                tell(text)
                 try send(["ok"])
             case "request-secret", "request-public":
                 guard var secret = ask(text) else {
@@ -243,33 +232,18 @@ private final class AgePluginConversation {
     }
 
     /// Shows a message at the terminal, if there is one.
-    private func tell(_ text: String) -> Bool {
+    private func tell(_ text: String) {
         let line = [UInt8]("age-plugin-\(name): \(PrintableText.escaping(text))\n".utf8)
-        do {
-            try FileDescriptor.openFollowingLinks("/dev/tty", .writing).writeAll(line.span)
-            return true
-        } catch {
-            // The reason makes no difference: nobody reads the message.
-            return false
-        }
+        // The reason makes no difference: nobody reads the message.
+        try? FileDescriptor.openFollowingLinks("/dev/tty", .writing).writeAll(line.span)
     }
 
     private func receive() throws -> AgeStanza {
-        let line = try readLine()
-        let words = line.split(separator: UInt8(ascii: " "), omittingEmptySubsequences: false)
-            .map { String(decoding: $0, as: UTF8.self) }
-        guard words.count > 1, words[0] == "->", !words.contains("") else {
+        do {
+            return try AgeStanza(from: readLine(), readLine)
+        } catch let error as ArchiveError where error.code == .headerDamaged {
             throw failure(.keyRefused, "sent what is not of the protocol")
         }
-        var body: [UInt8] = []
-        var part: [UInt8]
-        repeat {
-            part = try readLine()
-            guard part.count <= Self.columns, let bytes = Base64.decode(part[...], isPadded: false)
-            else { throw failure(.keyRefused, "sent what is not of the protocol") }
-            body += bytes
-        } while part.count == Self.columns
-        return AgeStanza(arguments: Array(words.dropFirst()), body: body)
     }
 
     private func readLine() throws -> [UInt8] {
