@@ -175,15 +175,10 @@ enum Base64 {
     /// The bytes of `text`; `nil` if encoding them gives another text.
     static func decode(_ text: ArraySlice<UInt8>, isPadded: Bool) -> [UInt8]? {
         if text.isEmpty { return [] }
-        let padding = text.reversed().prefix { $0 == UInt8(ascii: "=") }.count
-        guard isPadded ? padding <= 2 : padding == 0 else { return nil }
         var whole = Array(text)
-        if !isPadded {
-            while whole.count % 4 != 0 { whole.append(UInt8(ascii: "=")) }
-        }
-        guard whole.count % 4 == 0 else { return nil }
+        while !isPadded, whole.count % 4 != 0 { whole.append(UInt8(ascii: "=")) }
         let fill = whole.reversed().prefix { $0 == UInt8(ascii: "=") }.count
-        guard fill <= 2 else { return nil }
+        guard whole.count % 4 == 0, fill <= 2 else { return nil }
         var bytes = [UInt8](repeating: 0, count: whole.count / 4 * 3)
         let count = unsafe EVP_DecodeBlock(&bytes, whole, CInt(whole.count))
         guard count == bytes.count else { return nil }

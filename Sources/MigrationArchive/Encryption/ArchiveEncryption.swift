@@ -80,10 +80,8 @@ public struct ArchiveEncryption: Sendable {
         if text.uppercased().hasPrefix("AGE-SECRET-KEY-") {
             return ArchiveError(.keyInvalid, "a secret key was given where a recipient is wanted")
         }
-        let isOther =
-            text.hasPrefix("ssh-")
         let problem =
-            isOther
+            text.hasPrefix("ssh-")
             ? "which only age supports: export to '-' and pipe that into 'age'"
             : "but a recipient begins with 'age1' and has no typing errors"
         return ArchiveError(.keyInvalid, "the recipient is '\(shown)', \(problem)")

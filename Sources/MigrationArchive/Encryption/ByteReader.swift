@@ -92,12 +92,9 @@ package class ByteReader: ByteSource {
 
     /// Makes at least `count` bytes available for peeking, fewer only at the end; returns how many
     /// there are.
-    package func lookAhead(_ count: Int) throws -> Int {
-        try lookAhead(count, readingAtMost: .max)
-    }
-
-    /// The same, with at most `limit` bytes in a call to the source, if these are enough.
-    private func lookAhead(_ count: Int, readingAtMost limit: Int) throws -> Int {
+    ///
+    /// A call to the source gets at most `limit` bytes, if these are enough.
+    package func lookAhead(_ count: Int, readingAtMost limit: Int = .max) throws -> Int {
         while pending.count < count, !isAtEnd {
             makeRoom(for: count)
             let read = try readSource(

@@ -143,10 +143,7 @@ enum KeyDerivation {
     }
 
     static func randomBytes(_ count: Int) -> [UInt8] {
-        Libcrypto.setUp()
-        var bytes = [UInt8](repeating: 0, count: count)
-        precondition(unsafe RAND_bytes(&bytes, CInt(count)) == 1, "libcrypto has no random bytes")
-        return bytes
+        unsafe randomSecret(count).withBytes { unsafe Array($0) }
     }
 
     static func randomSecret(_ count: Int) -> Secret {

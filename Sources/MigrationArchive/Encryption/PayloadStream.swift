@@ -117,12 +117,6 @@ struct ChunkCipher: ~Copyable {
         unsafe EVP_CIPHER_CTX_free(context)
     }
 
-    /// Encrypts all but the last 16 bytes of `bytes`, and puts the tag into those.
-    func seal(_ bytes: UnsafeMutableRawBufferPointer, nonce: [UInt8]) {
-        let content = unsafe UnsafeRawBufferPointer(rebasing: bytes.dropLast(Self.tagSize))
-        unsafe seal([content], into: bytes, nonce: nonce)
-    }
-
     /// Encrypts `pieces`, one after the other, into all but the last 16 bytes of `bytes`, and puts
     /// the tag into those.
     func seal(
@@ -179,8 +173,10 @@ struct ChunkCipher: ~Copyable {
     static func wrap(_ fileKey: Secret, with key: Secret) -> [UInt8] {
         var body = [UInt8](repeating: 0, count: fileKey.count + tagSize)
         unsafe body.withUnsafeMutableBytes { body in
-            unsafe fileKey.withBytes { unsafe body.copyMemory(from: $0) }
-            unsafe ChunkCipher(key).seal(body, nonce: [UInt8](repeating: 0, count: 12))
+            let nonce = [UInt8](repeating: 0, count: 12)
+            unsafe fileKey.withBytes { fileKey in
+                unsafe ChunkCipher(key).seal([fileKey], into: body, nonce: nonce)
+            }
         }
         return body
     }
