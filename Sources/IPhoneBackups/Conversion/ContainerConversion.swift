@@ -52,9 +52,10 @@ package struct ContainerConversion {
         )
         do {
             let writer = try ArchiveWriter(
-                ordering: file.output,
+                writingTo: file.output,
                 header: header,
                 level: options.compressionLevel,
+                checksOrder: true,
                 on: operation
             )
             do {

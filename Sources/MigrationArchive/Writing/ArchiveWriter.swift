@@ -111,30 +111,22 @@ public final class ArchiveWriter {
     private var isFinished = false
     private var failure: (any Error)?
 
-    /// Begins an archive, which the threads of `operation` compress, of entries that are appended in tree order.
-    package convenience init(
-        ordering output: ArchiveOutput,
-        header: ArchiveHeader,
-        level: Int,
-        on operation: MigrationOperation
-    ) throws {
-        try self.init(writingTo: output, header: header, level: level, on: operation)
-        order = EntryOrder()
-    }
-
     /// Begins an archive, which the threads of `operation` compress.
     ///
     /// Without an `output` nothing is compressed or written, and only the fingerprint is computed. If the
-    /// output is a file that holds `beginning`, the identical part stays in it.
+    /// output is a file that holds `beginning`, the identical part stays in it. The entries must come in tree order
+    /// if `checksOrder` is set.
     package init(
         writingTo output: ArchiveOutput?,
         goingOnFrom beginning: ArchiveBeginning? = nil,
         header: ArchiveHeader,
         level: Int,
+        checksOrder: Bool = false,
         on operation: MigrationOperation
     ) throws {
         self.output = output
         self.operation = operation
+        order = checksOrder ? EntryOrder() : nil
         let frame = try HeaderFrame(of: header)
         extra = header.extraMetadata
         try output?.begin()
@@ -182,8 +174,9 @@ extension ArchiveWriter {
         let open = made.file
         var pending: PendingFile? = made
         do {
-            let descriptor = try open.descriptor.duplicate()
-            try self.init(client: descriptor, header: header, options: options)
+            try self.init(header: header, options: options) { () throws(SystemError) in
+                try open.descriptor.duplicate()
+            }
         } catch {
             pending.take()?.discard()
             throw error
@@ -201,7 +194,9 @@ extension ArchiveWriter {
                 replacesExisting: replacesExisting
             )
         } catch {
-            throw failure(error, making: url)
+            let path = PrintableText.escaping(BytePath(of: url))
+            let problem = error.isExisting ? "the file exists already" : "the archive can't be made"
+            throw ArchiveError(.outputFailed, "\(problem): \(path)", cause: error)
         }
     }
 
@@ -220,25 +215,21 @@ extension ArchiveWriter {
         header: ArchiveHeader,
         options: Options = Options()
     ) throws {
-        let descriptor: FileDescriptor
-        do throws(SystemError) {
-            descriptor = try FileDescriptor.duplicate(ofNumber: number)
-        } catch {
-            throw ArchiveError(.outputFailed, "the archive can't be written", cause: error)
+        try self.init(header: header, options: options) { () throws(SystemError) in
+            try FileDescriptor.duplicate(ofNumber: number)
         }
-        try self.init(client: descriptor, header: header, options: options)
     }
 
     private convenience init(
-        client descriptor: consuming FileDescriptor,
         header: ArchiveHeader,
-        options: Options
+        options: Options,
+        opening open: () throws(SystemError) -> FileDescriptor
     ) throws {
         let operation = MigrationOperation(requesting: options.threadCount)
         let output: ArchiveOutput
         do throws(SystemError) {
             output = try ArchiveOutput(
-                writing: descriptor,
+                writing: open(),
                 encryption: options.encryption,
                 on: operation
             )
@@ -246,19 +237,12 @@ extension ArchiveWriter {
             throw ArchiveError(.outputFailed, "the archive can't be written", cause: error)
         }
         try self.init(
-            ordering: output,
+            writingTo: output,
             header: header,
             level: min(max(1, options.compressionLevel), 19),
+            checksOrder: true,
             on: operation
         )
-    }
-
-    private static func failure(_ error: SystemError, making url: URL) -> ArchiveError {
-        let path = PrintableText.escaping(BytePath(of: url))
-        let message =
-            error.isExisting
-            ? "the file exists already: \(path)" : "the archive can't be made: \(path)"
-        return ArchiveError(.outputFailed, message, cause: error)
     }
 }
 
