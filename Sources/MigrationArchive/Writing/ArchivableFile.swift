@@ -36,42 +36,26 @@ struct ArchivableFile: ~Copyable {
         _ extra: ExtraMetadata
     ) throws(SystemError) -> ArchivableFile? {
         let directory = try FileDescriptor.open(source.parent, .directory)
-        let listed = try directory.status(of: source.lastComponent)
-        if listed.kind == .symbolicLink {
-            let target = try directory.symbolicLinkTarget(source.lastComponent)
-            return ArchivableFile(listed, extra, at: path, kind: .symbolicLink(target: target))
+        let name = source.lastComponent
+        var status = try directory.status(of: name)
+        var opened: OpenFile?
+        var attributes: [ExtendedAttribute] = []
+        let kind: ArchiveEntry.Kind
+        switch status.kind {
+        case .symbolicLink: kind = .symbolicLink(target: try directory.symbolicLinkTarget(name))
+        case .regular, .directory:
+            let isDirectory = status.kind == .directory
+            let file = OpenFile(try directory.open(name, isDirectory ? .directory : .reading))
+            status = try file.descriptor.status()
+            // Another file may have taken the name since.
+            guard status.kind == (isDirectory ? .directory : .regular) else { return nil }
+            attributes = try file.descriptor.extendedAttributes()
+                .filter { extra.includesAttribute($0.name) }
+            kind = isDirectory ? .directory : .file(size: status.size)
+            opened = file
+        default: return nil
         }
-        guard listed.kind == .regular || listed.kind == .directory else { return nil }
-        let access: FileDescriptor.Access = listed.kind == .directory ? .directory : .reading
-        let opened = OpenFile(try directory.open(source.lastComponent, access))
-        // Another file may have taken the name since.
-        let status = try opened.descriptor.status()
-        guard status.kind == listed.kind else { return nil }
-        let attributes = try opened.descriptor.extendedAttributes()
-            .filter { extra.includesAttribute($0.name) }
-        let kind: ArchiveEntry.Kind =
-            status.kind == .directory ? .directory : .file(size: status.size)
-        return ArchivableFile(
-            status,
-            extra,
-            at: path,
-            kind: kind,
-            attributes: attributes,
-            opened: opened
-        )
-    }
-
-    private init(
-        _ status: FileStatus,
-        _ extra: ExtraMetadata,
-        at path: EntryPath,
-        kind: ArchiveEntry.Kind,
-        attributes: [ExtendedAttribute] = [],
-        opened: OpenFile? = nil
-    ) {
-        self.status = status
-        self.opened = opened
-        entry = ArchiveEntry(
+        let entry = ArchiveEntry(
             path: path,
             kind: kind,
             permissions: status.permissions,
@@ -79,6 +63,7 @@ struct ArchivableFile: ~Copyable {
             extendedAttributes: attributes,
             owner: extra.owner(of: status)
         )
+        return ArchivableFile(entry: entry, status: status, opened: opened)
     }
 
     /// Throws if the file changed since it was opened.
