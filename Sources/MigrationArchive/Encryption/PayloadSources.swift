@@ -93,15 +93,15 @@ private final class OpenedBatch: @unchecked Sendable {
     private var sealedCount = 0
     private var firstNumber: UInt64 = 0
 
-    /// The opened chunks that were not taken yet, and the failure of the chunk after them.
-    private var contents: ArraySlice<Range<Int>> = []
+    /// How much content the opened chunks have, how much of it was taken, and the failure of the chunk after them.
+    private var (contentCount, takenCount) = (0, 0)
     private var failure: ArchiveError?
 
     /// Starts again with the sealed chunks in the first `count` bytes; returns the number of these
     /// chunks.
     func begin(holding count: Int, from number: UInt64, isLast: Bool) -> UInt64 {
         (sealedCount, firstNumber, self.isLast) = (count, number, isLast)
-        (contents, failure) = ([], nil)
+        (contentCount, takenCount, failure) = (0, 0, nil)
         return UInt64((count + PayloadStream.sealedSize - 1) / PayloadStream.sealedSize)
     }
 
@@ -119,7 +119,7 @@ private final class OpenedBatch: @unchecked Sendable {
                 failure = error
                 return
             }
-            contents.append(start..<end - ChunkCipher.tagSize)
+            contentCount += end - start - ChunkCipher.tagSize
             (start, number) = (end, number + 1)
         } while start < sealedCount
     }
@@ -141,15 +141,15 @@ private final class OpenedBatch: @unchecked Sendable {
 
     /// Takes at most `count` bytes of the content; 0 if none are left.
     func take(into target: inout [UInt8], from index: Int, count: Int) throws -> Int {
-        while contents.first?.isEmpty ?? false { contents.removeFirst() }
-        guard let range = contents.first else {
+        guard takenCount < contentCount else {
             if let failure { throw failure }
             return 0
         }
-        let read = min(count, range.count)
-        let start = range.lowerBound
+        let (chunk, within) = takenCount.quotientAndRemainder(dividingBy: PayloadStream.chunkSize)
+        let read = min(count, PayloadStream.chunkSize - within, contentCount - takenCount)
+        let start = chunk * PayloadStream.sealedSize + within
         target.replaceSubrange(index..<index + read, with: bytes[start..<start + read])
-        contents[contents.startIndex] = (start + read)..<range.upperBound
+        takenCount += read
         return read
     }
 }
