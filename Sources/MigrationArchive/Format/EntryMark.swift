@@ -85,13 +85,15 @@ extension [EntryMark] {
         let (start, first) = (position, position + EntryMark.frameHeadSize)
         if start == buffer.count { return }
         guard first < buffer.count else { throw damage }
-        if LargeFile.isFrame(in: buffer, from: start) { return }
+        if LargeFile.isFrame(bytes[start..<buffer.count]) { return }
         let size = Int(bytes.littleEndian(at: start + 4, as: UInt32.self))
         guard bytes.littleEndian(at: start) == FrameFormat.marksMagic,
             size > 0, size <= buffer.count - first, size % EntryMark.size == 0
         else { throw damage }
         let end = first + size
-        guard end == buffer.count || LargeFile.isFrame(in: buffer, from: end) else { throw damage }
+        guard end == buffer.count || LargeFile.isFrame(bytes[end..<buffer.count]) else {
+            throw damage
+        }
         position = end
         reserveCapacity((end - first) / EntryMark.size)
         for position in stride(from: first, to: end, by: EntryMark.size) {

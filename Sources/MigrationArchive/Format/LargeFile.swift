@@ -109,12 +109,12 @@ extension LargeFile {
         position = end
     }
 
-    /// Whether `buffer` from `start` to its end is one frame of the table.
-    static func isFrame(in buffer: FrameBuffer, from start: Int) -> Bool {
-        let size = buffer.count - start - frameHeadSize
+    /// Whether `bytes` are one frame of the table.
+    static func isFrame(_ bytes: ArraySlice<UInt8>) -> Bool {
+        let (start, size) = (bytes.startIndex, bytes.count - frameHeadSize)
         return size > 0 && size <= frameSizeLimit - frameHeadSize
-            && buffer.bytes.littleEndian(at: start) == FrameFormat.tableMagic
-            && buffer.bytes.littleEndian(at: start + 4) == UInt32(size)
+            && bytes.littleEndian(at: start) == FrameFormat.tableMagic
+            && bytes.littleEndian(at: start + 4) == UInt32(size)
     }
 
     /// Reads the files in `frame`, in the order of the stream.
@@ -122,10 +122,7 @@ extension LargeFile {
         in frame: [UInt8],
         holding extra: ExtraMetadata
     ) throws(ArchiveError) -> [LargeFile] {
-        guard frame.count > frameHeadSize, frame.count <= frameSizeLimit,
-            frame.littleEndian(at: 0) == FrameFormat.tableMagic,
-            frame.littleEndian(at: 4) == UInt32(frame.count - frameHeadSize)
-        else { throw damage }
+        guard isFrame(frame[...]) else { throw damage }
         var files: [LargeFile] = []
         var position = frameHeadSize
         while position < frame.count {
