@@ -43,13 +43,10 @@ public struct ArchiveDecryption: Sendable {
         var plain: [UInt8]
         do {
             plain = try EncryptedFile.content(of: text, with: key)
+        } catch let error as ArchiveError where error.code == .passphraseWrong {
+            let message = "the passphrase does not open the identity file"
+            throw ArchiveError(.passphraseWrong, message)
         } catch let error as ArchiveError {
-            guard error.code != .passphraseWrong else {
-                throw ArchiveError(
-                    .passphraseWrong,
-                    "the passphrase does not open the identity file"
-                )
-            }
             throw error
         } catch {
             throw ArchiveError(.keyInvalid, "the identity file can't be decrypted: \(error)")
