@@ -4,33 +4,19 @@ internal import MigrationSystem
 ///
 /// Others can see only the archive's size, and the number and kinds of its recipients.
 public struct ArchiveEncryption: Sendable {
-    private enum Key: Sendable {
-        case recipients([Recipient])
+    private enum Recipient: Sendable {
+        case x25519(X25519.Recipient)
+        case plugin(AgePlugin, text: String)
         case passphrase(Passphrase)
     }
 
-    private enum Recipient: Hashable, Sendable {
-        case x25519(X25519.Recipient)
-        case plugin(AgePlugin, text: String)
-
-        init?(_ text: String) {
-            if let recipient = X25519.Recipient(text) {
-                self = .x25519(recipient)
-            } else if let plugin = AgePlugin(recipient: text) {
-                self = .plugin(plugin, text: text)
-            } else {
-                return nil
-            }
-        }
-    }
-
-    private let key: Key
+    private let recipients: [Recipient]
 
     /// Whether the encrypted archive is text, for channels that carry only text; it is a third larger.
     public var isArmored = false
 
-    private init(_ key: Key) {
-        self.key = key
+    private init(_ recipients: [Recipient]) {
+        self.recipients = recipients
     }
 
     /// Encrypts for everyone who has the identity of one of `recipients`.
@@ -44,12 +30,17 @@ public struct ArchiveEncryption: Sendable {
         guard !recipients.isEmpty else {
             throw ArchiveError(.keyInvalid, "there is no recipient to encrypt for")
         }
-        var keys: [Recipient] = []
-        for text in recipients {
-            guard let recipient = Recipient(text) else { throw wrongRecipient(text) }
-            if !keys.contains(recipient) { keys.append(recipient) }
+        var (known, texts): ([Recipient], Set<String>) = ([], [])
+        for text in recipients where texts.insert(text).inserted {
+            if let recipient = X25519.Recipient(text) {
+                known.append(.x25519(recipient))
+            } else if let plugin = AgePlugin(recipient: text) {
+                known.append(.plugin(plugin, text: text))
+            } else {
+                throw wrongRecipient(text)
+            }
         }
-        return ArchiveEncryption(.recipients(keys))
+        return ArchiveEncryption(known)
     }
 
     /// The recipients in a file with one on each line, as in age.
@@ -72,7 +63,7 @@ public struct ArchiveEncryption: Sendable {
     public static func passphrase(
         wiping passphrase: inout [UInt8]
     ) throws(ArchiveError) -> ArchiveEncryption {
-        ArchiveEncryption(.passphrase(try Passphrase(wiping: &passphrase)))
+        ArchiveEncryption([.passphrase(try Passphrase(wiping: &passphrase))])
     }
 
     private static func wrongRecipient(_ text: String) -> ArchiveError {
@@ -95,22 +86,18 @@ extension ArchiveEncryption {
     ) throws -> (head: [UInt8], fileKey: Secret, nonce: [UInt8]) {
         let fileKey = KeyDerivation.randomSecret(16)
         var stanzas: [AgeStanza] = []
-        switch key {
-        case .passphrase(let passphrase):
-            stanzas.append(try ScryptStanza.wrap(fileKey, with: passphrase))
-        case .recipients(let recipients):
-            for recipient in recipients {
-                switch recipient {
-                case .plugin(let plugin, let text):
-                    stanzas += try plugin.wrap(fileKey, for: text, on: operation)
-                case .x25519(let recipient):
-                    guard let stanza = recipient.wrap(fileKey) else {
-                        let message =
-                            "a recipient's key is too weak: anyone could decrypt the archive"
-                        throw ArchiveError(.keyInvalid, message)
-                    }
-                    stanzas.append(stanza)
+        for recipient in recipients {
+            switch recipient {
+            case .passphrase(let passphrase):
+                stanzas.append(try ScryptStanza.wrap(fileKey, with: passphrase))
+            case .plugin(let plugin, let text):
+                stanzas += try plugin.wrap(fileKey, for: text, on: operation)
+            case .x25519(let recipient):
+                guard let stanza = recipient.wrap(fileKey) else {
+                    let message = "a recipient's key is too weak: anyone could decrypt the archive"
+                    throw ArchiveError(.keyInvalid, message)
                 }
+                stanzas.append(stanza)
             }
         }
         let nonce = KeyDerivation.randomBytes(PayloadStream.nonceSize)

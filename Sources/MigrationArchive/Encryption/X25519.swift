@@ -8,7 +8,7 @@ enum X25519 {
     private static let info = "age-encryption.org/v1/X25519"
 
     /// A recipient of an archive: a public key, which age writes as `age1…`.
-    struct Recipient: Sendable, Hashable {
+    struct Recipient: Sendable {
         let key: [UInt8]
 
         /// Wraps `fileKey` for this recipient; `nil` if the recipient's key is weak and would not protect it.
