@@ -2,9 +2,9 @@ internal import MigrationSystem
 
 /// A passphrase, which is wiped as soon as a key is derived from it.
 final class Passphrase: Sendable {
-    private struct State {
-        var passphrase: Secret?
-        var derived: (salt: [UInt8], workFactor: Int, key: Secret)?
+    private enum State {
+        case unused(Secret)
+        case used(key: Secret, salt: [UInt8], workFactor: Int)
     }
 
     private let state: Monitor<State>
@@ -14,28 +14,27 @@ final class Passphrase: Sendable {
 
     init(wiping bytes: inout [UInt8]) throws(ArchiveError) {
         guard !bytes.isEmpty else { throw ArchiveError(.keyInvalid, "the passphrase is empty") }
-        state = Monitor(State(passphrase: Secret(wiping: &bytes)))
+        state = Monitor(.unused(Secret(wiping: &bytes)))
     }
 
     /// The key for `salt`; the last key is remembered.
     func key(salt: [UInt8], workFactor: Int) throws(ArchiveError) -> Secret {
         try state.withLock { state throws(ArchiveError) in
-            if let derived = state.derived, derived.salt == salt, derived.workFactor == workFactor {
-                return derived.key
-            }
-            guard let passphrase = state.passphrase else {
+            switch state {
+            case .used(let key, salt, workFactor): return key
+            case .used:
                 let message =
                     "the passphrase was wiped when it was used: each archive needs its own"
                 throw ArchiveError(.keyMissing, message)
+            case .unused(let passphrase):
+                let key = try KeyDerivation.scrypt(
+                    passphrase,
+                    salt: [UInt8](ScryptStanza.label.utf8) + salt,
+                    workFactor: workFactor
+                )
+                state = .used(key: key, salt: salt, workFactor: workFactor)
+                return key
             }
-            let key = try KeyDerivation.scrypt(
-                passphrase,
-                salt: [UInt8](ScryptStanza.label.utf8) + salt,
-                workFactor: workFactor
-            )
-            state.derived = (salt, workFactor, key)
-            state.passphrase = nil
-            return key
         }
     }
 }
