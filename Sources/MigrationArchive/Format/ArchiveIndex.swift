@@ -155,15 +155,12 @@ extension ArchiveIndex {
 
     /// The hash that identifies the archive.
     var fingerprint: Fingerprint {
-        let root = unsafe head.withUnsafeBytes { head in
-            unsafe digests.withUnsafeBytes { digests in
-                unsafe entryIndexDigest.withUnsafeBytes { entryIndexDigest in
-                    let content = unsafe UnsafeRawBufferPointer(rebasing: head.dropFirst(8))
-                    return unsafe SHA256Digest.hash(ofPieces: [content, digests, entryIndexDigest])
-                }
-            }
-        }
-        return Fingerprint(bytes: root)
+        let head = head
+        var hasher = SHA256Hasher()
+        hasher.update(head.span.extracting(droppingFirst: 8))
+        hasher.update(digests.span)
+        hasher.update(entryIndexDigest.span)
+        return Fingerprint(bytes: hasher.finish())
     }
 
     /// The bytes that follow the last data frame.

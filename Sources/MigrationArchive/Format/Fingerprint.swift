@@ -46,29 +46,20 @@ package enum SHA256Digest {
     /// The size of a hash.
     static let size = 32
 
-    /// The hash of `pieces`, one after another.
-    static func hash(ofPieces pieces: [UnsafeRawBufferPointer]) -> [UInt8] {
-        var hasher = SHA256Hasher()
-        unsafe pieces.forEach { unsafe hasher.update($0) }
-        return hasher.finish()
-    }
-
     /// The hash of `bytes`.
     package static func hash(of bytes: [UInt8]) -> [UInt8] {
-        unsafe bytes.withUnsafeBytes { unsafe hash(ofPieces: [$0]) }
+        var hasher = SHA256Hasher()
+        hasher.update(bytes.span)
+        return hasher.finish()
     }
 
     /// The hash of a piece: the content of `buffer`, and then the marks of the entries that begin in it.
     static func hash(ofPiece buffer: FrameBuffer) -> [UInt8] {
         let marks = (buffer.marks ?? []).encoded
-        return buffer.withContent { content in
-            unsafe content.withUnsafeBytes { content in
-                unsafe marks.withUnsafeBytes { marks in
-                    let marks = unsafe marks.dropFirst(EntryMark.frameHeadSize)
-                    return unsafe hash(ofPieces: [content, .init(rebasing: marks)])
-                }
-            }
-        }
+        var hasher = SHA256Hasher()
+        buffer.withContent { hasher.update($0) }
+        hasher.update(marks.span.extracting(droppingFirst: EntryMark.frameHeadSize))
+        return hasher.finish()
     }
 }
 
