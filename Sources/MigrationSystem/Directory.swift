@@ -296,8 +296,8 @@ package final class DirectoryCursor<Directory> {
 
 extension DirectoryCursor<OpenFile> {
     /// Starts at `root`.
-    package convenience init(root: consuming FileDescriptor) {
-        self.init(root: OpenFile(root)) { directory, name throws(SystemError) in
+    package convenience init(root: OpenFile) {
+        self.init(root: root) { directory, name throws(SystemError) in
             OpenFile(try directory.descriptor.open(name, .directory))
         }
     }

@@ -195,7 +195,7 @@ extension FileDescriptor {
         upTo limit: UInt64,
         _ cancellation: CancellationFlag? = nil
     ) throws(SystemError) -> UInt64 {
-        let cursor = DirectoryCursor(root: try duplicate())
+        let cursor = DirectoryCursor(root: OpenFile(try duplicate()))
         var size: UInt64 = 0
         var levels = [try Self.directories(in: cursor.rootDirectory, &size)]
         while let last = levels.indices.last, size <= limit, cancellation?.isCancelled != true {

@@ -10,7 +10,7 @@ struct DirectoryCursorTests {
 
     /// Makes `depth` directories one in another, each with a file named for its level.
     private func makeLevels(_ depth: Int) throws -> DirectoryCursor<OpenFile> {
-        let cursor = DirectoryCursor(root: try Place().directory.duplicate())
+        let cursor = DirectoryCursor(root: OpenFile(try Place().directory.duplicate()))
         for level in 0..<depth {
             let path = Array(repeating: [UInt8]("d".utf8)[...], count: level)
             let directory = try cursor.directory(at: path)
@@ -34,7 +34,7 @@ struct DirectoryCursorTests {
 
     @Test func `goes from one branch to another`() throws {
         let place = try Place()
-        let cursor = DirectoryCursor(root: try place.directory.duplicate())
+        let cursor = DirectoryCursor(root: OpenFile(try place.directory.duplicate()))
         for path in ["a", "b"] {
             try place.directory.makeDirectory([UInt8](path.utf8), permissions: 0o700)
             let directory = try cursor.directory(at: components(path))
@@ -51,7 +51,7 @@ struct DirectoryCursorTests {
         try place.directory.makeDirectory([UInt8]("d".utf8), permissions: 0o700)
         try place.makeFile("f")
         try place.directory.makeSymbolicLink([UInt8]("l".utf8), to: [UInt8]("d".utf8))
-        let cursor = DirectoryCursor(root: try place.directory.duplicate())
+        let cursor = DirectoryCursor(root: OpenFile(try place.directory.duplicate()))
         #expect(systemError { _ = try cursor.directory(at: components("no/x")) }?.isMissing == true)
         for path in ["f", "f/x", "l", "l/x"] {
             let error = systemError { _ = try cursor.directory(at: components(path)) }
@@ -64,7 +64,7 @@ struct DirectoryCursorTests {
         let place = try Place()
         let name = [UInt8]("d".utf8)
         try place.directory.makeDirectory(name, permissions: 0o700)
-        let cursor = DirectoryCursor(root: try place.directory.duplicate())
+        let cursor = DirectoryCursor(root: OpenFile(try place.directory.duplicate()))
         _ = try cursor.directory(at: components("d"))
         try place.directory.removeDirectory(name)
         try place.directory.makeDirectory(name, permissions: 0o700)

@@ -124,7 +124,7 @@ package struct RawTree: Sendable {
             do throws(SystemError) {
                 var start = try part.root.descriptor.duplicate()
                 for name in part.start { start = try start.open(name, .directory) }
-                cursor = DirectoryCursor(root: start)
+                cursor = DirectoryCursor(root: OpenFile(start))
             } catch {
                 // Both directories are optional.
                 if !part.start.isEmpty, error.isMissing { continue }

@@ -159,16 +159,13 @@ extension ItemArchiver {
         at path: EntryPath,
         _ time: ReadingTime
     ) throws {
-        let directory = try Self.reading(path) { () throws(SystemError) in
-            try opened.descriptor.duplicate()
-        }
         let isContainer = location.kind == .container && location.name == nil
         let bookkeeping = path.bytes + [UInt8(ascii: "/")] + ContainerLayout.bookkeepingName
         let filter = EntryFilter(
             reason: { path, _ in isContainer && path == bookkeeping ? .leftOutByDefault : nil },
             keepsAllFiles: { !isContainer || $0 != path.bytes }
         )
-        try appendContents(of: directory, base: path.bytes, filter, from: base, time)
+        try appendContents(of: opened, base: path.bytes, filter, from: base, time)
     }
 
     private static func reading<Result: ~Copyable>(
@@ -212,24 +209,22 @@ extension ItemArchiver {
             keepsAllFiles: selection.keepsAllFiles
         )
         let base = SourceBase(root, at: [], as: [])
-        let copy = try root.descriptor.duplicate()
-        try appendContents(of: copy, base: [], filter, from: base, .later, knowing: known)
+        try appendContents(of: root, base: [], filter, from: base, .later, knowing: known)
         try finish()
     }
 
     /// Appends everything in `directory` that `filter` keeps; its own path in the archive is
     /// `base`.
     private func appendContents(
-        of directory: consuming FileDescriptor,
+        of directory: OpenFile,
         base path: [UInt8],
         _ filter: EntryFilter,
         from base: SourceBase,
         _ time: ReadingTime,
         knowing known: KnownStatuses? = nil
     ) throws {
-        var walker = SourceWalker(root: directory, base: path, on: operation)
         var visitor = Visitor(archiver: self, filter: filter, base: base, time: time, known: known)
-        try walker.walk(&visitor)
+        try SourceWalker.walk(directory, at: path, on: operation, visiting: &visitor)
     }
 
     private struct Visitor: SourceVisitor {
@@ -320,10 +315,8 @@ extension ItemArchiver {
 
     private func measure(_ directory: OpenFile) throws -> UInt64 {
         do {
-            let copy = try directory.descriptor.duplicate()
             var measure = SourceMeasure(selecting: nil, readingWith: statuses)
-            var walker = SourceWalker(root: copy, on: operation)
-            try walker.walk(&measure)
+            try SourceWalker.walk(directory, on: operation, visiting: &measure)
             return measure.contentBytes
         } catch let error as ArchiveError where error.code != .damaged {
             // The directory is omitted anyway; the size of unreadable files stays uncounted.

@@ -116,9 +116,7 @@ private struct WholeContainerExport: ContainerExport {
             readingWith: FileStatusReader(on: operation),
             noting: known
         )
-        let copy = try root.descriptor.duplicate()
-        var walker = SourceWalker(root: copy, on: operation)
-        try walker.walk(&measure)
+        try SourceWalker.walk(root, on: operation, visiting: &measure)
         guard measure.contentBytes <= ArchiveWriter.longestStream else {
             let message = "an archive holds at most 1 TiB, and the container holds more"
             throw ArchiveError(.unrepresentable, message)

@@ -183,7 +183,7 @@ private final class ContainerComparison {
 
     /// Compares everything; returns the number of differences.
     func run(_ reader: ArchiveReader) throws -> Int {
-        var comparator = try EntryComparator(
+        var comparator = EntryComparator(
             root: root,
             holding: reader.header?.extraMetadata ?? [],
             sides: ("archive", "container"),
@@ -202,7 +202,7 @@ private final class ContainerComparison {
 
     /// Compares everything with `first`, another directory; returns the number of differences.
     func run(_ first: OpenFile) throws -> Int {
-        var comparator = try EntryComparator(
+        var comparator = EntryComparator(
             root: root,
             holding: [],
             sides: ("first", "second"),
@@ -226,8 +226,7 @@ private final class ContainerComparison {
     /// Looks in the container for entries that the first side doesn't have.
     private func findOthers() throws {
         var visitor = Visitor(comparison: self)
-        var walker = SourceWalker(root: try root.descriptor.duplicate(), on: operation)
-        try walker.walk(&visitor)
+        try SourceWalker.walk(root, on: operation, visiting: &visitor)
         if let path = paths.first(where: missing.contains) {
             let message = "neither side has such an entry"
             throw ArchiveError(.notFound, message, entry: path)
@@ -354,9 +353,7 @@ private struct DirectoryEntries {
 
     init(of root: OpenFile) {
         self.root = root
-        cursor = DirectoryCursor(root: root) { directory, name throws(SystemError) in
-            OpenFile(try directory.descriptor.open(name, .directory))
-        }
+        cursor = DirectoryCursor(root: root)
     }
 
     /// The entry with its attributes and targets, and the file that has its content.

@@ -28,11 +28,11 @@ struct EntryComparator {
         sides: (first: String, second: String),
         step: @escaping () throws -> Void,
         report: @escaping (ArchiveDifference) throws -> Void
-    ) throws {
+    ) {
         self.step = step
         self.extra = extra
         self.sides = sides
-        cursor = DirectoryCursor(root: try root.descriptor.duplicate())
+        cursor = DirectoryCursor(root: root)
         self.report = report
     }
 

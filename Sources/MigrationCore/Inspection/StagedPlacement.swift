@@ -36,15 +36,9 @@ package struct StagedPlacement {
         self.directory = directory
         self.policy = policy
         self.operation = operation
-        staged = Self.cursor(staging)
-        present = Self.cursor(root)
+        staged = DirectoryCursor(root: staging)
+        present = DirectoryCursor(root: root)
         moved = RecordSpool { () throws(SystemError) in try root.descriptor.openTemporary() }
-    }
-
-    private static func cursor(_ root: OpenFile) -> DirectoryCursor<OpenFile> {
-        DirectoryCursor(root: root) { directory, name throws(SystemError) in
-            OpenFile(try directory.descriptor.open(name, .directory))
-        }
     }
 
     /// Moves everything; if an item can't be moved, all moves are undone.

@@ -21,9 +21,7 @@ struct ContainerListing: SourceVisitor {
     ) throws {
         try withoutActuallyEscaping(body) { body in
             var listing = ContainerListing(selection: selection, body: body)
-            let copy = try root.descriptor.duplicate()
-            var walker = SourceWalker(root: copy, on: operation)
-            try walker.walk(&listing)
+            try SourceWalker.walk(root, on: operation, visiting: &listing)
         }
     }
 

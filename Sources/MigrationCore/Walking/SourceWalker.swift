@@ -26,19 +26,22 @@ package struct SourceWalker {
     private let path: WalkedPath
     private var directory: OpenFile
 
-    /// Prepares a walk over the contents of `root`, whose own path in the archive is `base`.
-    package init(
-        root: consuming FileDescriptor,
-        base: [UInt8] = [],
-        on operation: MigrationOperation
-    ) {
-        path = WalkedPath(base)
-        directory = OpenFile(root)
-        self.operation = operation
+    /// Walks the contents of `root`, whose own path in the archive is `base`.
+    package static func walk(
+        _ root: OpenFile,
+        at base: [UInt8] = [],
+        on operation: MigrationOperation,
+        visiting visitor: inout some SourceVisitor
+    ) throws {
+        var walker = SourceWalker(
+            operation: operation,
+            path: WalkedPath(base),
+            directory: root
+        )
+        try walker.walk(&visitor)
     }
 
-    /// Walks the tree.
-    package mutating func walk<Visitor: SourceVisitor>(_ visitor: inout Visitor) throws {
+    private mutating func walk<Visitor: SourceVisitor>(_ visitor: inout Visitor) throws {
         try enterLevel(try statusOfDirectory())
         while !levels.isEmpty {
             try operation.check()

@@ -117,13 +117,8 @@ private final class AppExtensionExport: ContainerExport {
             + host.directories.groups.sorted { $0.key < $1.key }
             .map { (group: $0.key, path: $0.value) }
         for (group, path) in places {
-            let root = try FileDescriptor.open(path, .directory)
-            try left.search(
-                root,
-                of: group,
-                omitting: archived,
-                on: archiver.operation
-            )
+            let root = OpenFile(try FileDescriptor.open(path, .directory))
+            try left.search(root, of: group, omitting: archived, on: archiver.operation)
         }
         return left
     }

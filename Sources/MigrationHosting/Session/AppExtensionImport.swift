@@ -174,9 +174,7 @@ struct UnreadFiles: SourceVisitor {
         guard try Self.isStill(directory, at: path), try directory.descriptor.recordsAccess() else {
             return nil
         }
-        let root = try directory.descriptor.duplicate()
-        var walker = SourceWalker(root: root, on: operation)
-        try walker.walk(&self)
+        try SourceWalker.walk(directory, on: operation, visiting: &self)
     }
 
     private static func isStill(
@@ -221,9 +219,8 @@ struct GroupSnapshot: SourceVisitor {
         on operation: MigrationOperation
     ) throws {
         self.limit = limit
-        let root = try FileDescriptor.open(group, .directory)
-        var walker = SourceWalker(root: root, on: operation)
-        try walker.walk(&self)
+        let root = OpenFile(try FileDescriptor.open(group, .directory))
+        try SourceWalker.walk(root, on: operation, visiting: &self)
     }
 
     mutating func visit(_ item: SourceItem) {

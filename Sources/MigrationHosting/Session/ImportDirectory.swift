@@ -68,10 +68,8 @@ struct ImportDirectory {
     /// allowed to change it.
     func handOverContents(on operation: MigrationOperation) throws {
         guard let owner else { return }
-        let root = try staging.directory.descriptor.duplicate()
-        var walker = SourceWalker(root: root, on: operation)
         var transfer = OwnershipTransfer(owner: owner)
-        try walker.walk(&transfer)
+        try SourceWalker.walk(staging.directory, on: operation, visiting: &transfer)
     }
 
     /// Removes the import directory, and everything in the container that does not belong to the

@@ -149,14 +149,13 @@ extension LeftBehind {
 extension LeftBehind {
     /// Adds the files in `root`, the container or an app group, that are not among `archived`.
     mutating func search(
-        _ root: consuming FileDescriptor,
+        _ root: OpenFile,
         of group: String?,
         omitting archived: ArchivedFiles,
         on operation: MigrationOperation
     ) throws {
         var search = Search(group: group, archived: archived, found: self)
-        var walker = SourceWalker(root: root, on: operation)
-        try walker.walk(&search)
+        try SourceWalker.walk(root, on: operation, visiting: &search)
         self = search.found
     }
 

@@ -165,7 +165,7 @@ struct ArchiveExtractorTests {
         let extraction = try Extraction(TestArchive(items))
         #expect(extraction.extractor.totals.directories == 1032)
         let root = try FileDescriptor.open(BytePath(extraction.path), .directory)
-        let cursor = DirectoryCursor(root: root)
+        let cursor = DirectoryCursor(root: OpenFile(root))
         let deep = Array(repeating: [UInt8]("d".utf8)[...], count: 1000)
         #expect(try cursor.directory(at: deep).descriptor.status(of: [0x66]).size == 1)
         #expect(try cursor.directory(at: deep).descriptor.symbolicLinkTarget([0x6C]) == [0x66])

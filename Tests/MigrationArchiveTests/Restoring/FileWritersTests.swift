@@ -51,7 +51,7 @@ struct FileWritersTests {
     func `makes the same files with any number of threads`(_ threadCount: Int) throws {
         let items = Self.varied(400)
         let root = try extract(TestArchive(items), threadCount: threadCount)
-        let cursor = DirectoryCursor(root: try root.duplicate())
+        let cursor = DirectoryCursor(root: OpenFile(try root.duplicate()))
         for item in items {
             let path = item.entry.path
             let directory = try cursor.directory(at: path.components.dropLast())
