@@ -22,11 +22,9 @@ extension ArchiveSource {
     ) async throws -> Int {
         try await withOperation { operation in
             try withoutActuallyEscaping(body) { body in
-                let comparison = ArchiveComparison(paths: paths, on: operation, report: body)
-                return try comparison.run(
-                    { try ArchiveReader(self.open(operation), access: $0) },
-                    { try ArchiveReader(other.open(operation), access: $0) }
-                )
+                let differences = Differences(between: .alike, at: paths, report: body)
+                try ArchiveComparison(differences, on: operation).run(self, other)
+                return differences.count
             }
         }
     }
@@ -34,8 +32,6 @@ extension ArchiveSource {
 
 /// Compares two archives by their entries.
 private final class ArchiveComparison {
-    typealias Opening = (ArchiveReader.Access) throws -> ArchiveReader
-
     /// Two files with the same path and size, whose content is still to be compared.
     private struct Suspect {
         let path: EntryPath
@@ -48,67 +44,37 @@ private final class ArchiveComparison {
     private static let suspectLimit = 4096
     private static let suspectBytesLimit = 4 << 20
 
-    private let paths: [EntryPath]
-    private var missing: Set<EntryPath>
+    private let differences: Differences
     private let operation: MigrationOperation
-    private let report: (ArchiveDifference) throws -> Void
-    private var count = 0
     private var suspects: [Suspect] = []
     private var suspectBytes = 0
 
-    init(
-        paths: [EntryPath],
-        on operation: MigrationOperation,
-        report: @escaping (ArchiveDifference) throws -> Void
-    ) {
-        self.paths = paths
-        missing = Set(paths)
-        self.operation = operation
-        self.report = report
+    init(_ differences: Differences, on operation: MigrationOperation) {
+        (self.differences, self.operation) = (differences, operation)
     }
 
-    /// Compares everything; returns the number of differences.
-    func run(_ openFirst: Opening, _ openSecond: Opening) throws -> Int {
-        let (first, second) = (try openFirst(.listing), try openSecond(.listing))
-        if try first.isInTreeOrder, try second.isInTreeOrder {
+    /// Compares everything.
+    func run(_ first: ArchiveSource, _ second: ArchiveSource) throws {
+        let (left, right) = (try open(first, .listing), try open(second, .listing))
+        if try left.isInTreeOrder, try right.isInTreeOrder {
             // The fingerprint covers every entry and every byte of content.
-            if paths.isEmpty, first.fingerprint == second.fingerprint { return 0 }
+            if differences.paths.isEmpty, left.fingerprint == right.fingerprint { return }
             let contents = try Contents(
-                first: openFirst(.selective),
-                second: openSecond(.selective)
+                first: open(first, .selective),
+                second: open(second, .selective)
             )
-            try merge(OrderedEntries(first), OrderedEntries(second), reading: contents)
+            try merge(OrderedEntries(left), OrderedEntries(right), reading: contents)
         } else {
-            try compareInMemory(first, second)
+            try compareInMemory(left, right)
         }
-        if let path = paths.first(where: missing.contains) {
-            let message = "neither archive has such an entry"
-            throw ArchiveError(.notFound, message, entry: path)
-        }
-        return count
+        try differences.checkCompleteness("neither archive has such an entry")
     }
 
-    private func isCompared(_ path: EntryPath) -> Bool {
-        if paths.isEmpty { return true }
-        let found = paths.filter(path.isEqual(toOrBelow:))
-        missing.subtract(found)
-        return !found.isEmpty
-    }
-
-    private func add(_ path: EntryPath, _ kind: ArchiveDifference.Kind, _ detail: String = "")
-        throws
-    {
-        count += 1
-        try report(ArchiveDifference(path: path, kind: kind, detail: detail))
-    }
-
-    private func add(
-        _ path: EntryPath,
-        _ kind: ArchiveDifference.Kind,
-        _ first: String,
-        _ second: String
-    ) throws {
-        if first != second { try add(path, kind, "\(first) in the first, \(second) in the second") }
+    private func open(
+        _ source: ArchiveSource,
+        _ access: ArchiveReader.Access
+    ) throws -> ArchiveReader {
+        try ArchiveReader(source.open(operation), access: access)
     }
 }
 
@@ -166,13 +132,13 @@ extension ArchiveComparison {
         while left != nil || right != nil {
             try operation.check()
             if let entry = left, right.map({ entry.isLeft(before: $0) }) ?? true {
-                if isCompared(entry.entry.path) { try add(entry.entry.path, .onlyInFirst) }
+                if differences.includes(entry.entry.path) { try differences.add(entry.entry.path, .onlyInFirst) }
                 left = try first.next()
             } else if let entry = right, left.map({ entry.isLeft(before: $0) }) ?? true {
-                if isCompared(entry.entry.path) { try add(entry.entry.path, .onlyInSecond) }
+                if differences.includes(entry.entry.path) { try differences.add(entry.entry.path, .onlyInSecond) }
                 right = try second.next()
             } else if let one = left, let other = right {
-                if isCompared(one.entry.path) {
+                if differences.includes(one.entry.path) {
                     try compare(one, other, contents)
                 }
                 (left, right) = (try first.next(), try second.next())
@@ -208,7 +174,7 @@ extension ArchiveComparison {
             try operation.check()
             let digest = try contents.first.contentDigest(ofEntryAt: suspect.first)
             if try contents.second.contentDigest(ofEntryAt: suspect.second) != digest {
-                try add(suspect.path, .content)
+                try differences.add(suspect.path, .content)
             }
         }
         (suspects, suspectBytes) = ([], 0)
@@ -234,7 +200,7 @@ extension ArchiveComparison {
         var bytes = 0
         while let entry = try first.next() {
             try operation.check()
-            guard isCompared(entry.path) else { continue }
+            guard differences.includes(entry.path) else { continue }
             bytes += 256 + 2 * entry.path.bytes.count
             guard bytes <= Self.memoryLimit else {
                 let message =
@@ -246,16 +212,16 @@ extension ArchiveComparison {
         }
         while let entry = try second.next() {
             try operation.check()
-            guard isCompared(entry.path) else { continue }
+            guard differences.includes(entry.path) else { continue }
             guard let other = known.removeValue(forKey: entry.path) else {
-                try add(entry.path, .onlyInSecond)
+                try differences.add(entry.path, .onlyInSecond)
                 continue
             }
             if try compareHeaders(other.entry, entry), try second.contentDigest() != other.digest {
-                try add(entry.path, .content)
+                try differences.add(entry.path, .content)
             }
         }
-        for path in known.keys.sorted() { try add(path, .onlyInFirst) }
+        for path in known.keys.sorted() { try differences.add(path, .onlyInFirst) }
     }
 }
 
@@ -265,44 +231,25 @@ extension ArchiveComparison {
     /// Compares everything but the content; returns whether both are files of the same size.
     private func compareHeaders(_ first: ArchiveEntry, _ second: ArchiveEntry) throws -> Bool {
         let path = first.path
-        guard first.kind.name == second.kind.name else {
-            try add(path, .kind, first.kind.name, second.kind.name)
-            return false
-        }
+        let (kind, other) = (first.kind.name, second.kind.name)
+        guard try differences.compare(path, .kind, kind, other, \.self) else { return false }
         switch (first.kind, second.kind) {
-        case (.symbolicLink(let target), .symbolicLink(let other)):
-            let (target, other) = (PrintableText.escaping(target), PrintableText.escaping(other))
-            try add(path, .linkTarget, target, other)
         case (.hardLink(let target), .hardLink(let other)):
-            try add(path, .hardLink, "\(target)", "\(other)")
+            try differences.compare(path, .hardLink, target, other) { "\($0)" }
             // Everything else belongs to the file.
             return false
-        default:
-            try add(path, .permissions, first.octalPermissions, second.octalPermissions)
+        case (.symbolicLink(let target), .symbolicLink(let other)):
+            try differences.compare(path, .linkTarget, target, other, PrintableText.escaping)
+        default: break
         }
-        try add(
-            path,
-            .modificationTime,
-            first.modificationTime.universal,
-            second.modificationTime.universal
+        try differences.compareStatus(
+            of: first,
+            second.permissions,
+            second.modificationTime,
+            second.owner
         )
-        if let owner = first.owner, let other = second.owner {
-            try add(path, .owner, "\(owner.user):\(owner.group)", "\(other.user):\(other.group)")
-        }
-        let differing = Set(first.extendedAttributes).symmetricDifference(second.extendedAttributes)
-        if !differing.isEmpty {
-            let names = Set(differing.map(\.name)).map(PrintableText.escaping).sorted()
-            try add(path, .extendedAttributes, names.joined(separator: ", "))
-        }
+        try differences.compareAttributes(of: first, second.extendedAttributes)
         guard case .file = first.kind else { return false }
-        guard first.contentSize == second.contentSize else {
-            try add(path, .content, "\(first.contentSize) bytes", "\(second.contentSize)")
-            return false
-        }
-        return true
+        return try differences.compareSizes(of: first, second.contentSize)
     }
-}
-
-extension ArchiveEntry {
-    fileprivate var octalPermissions: String { String(permissions & 0o777, radix: 8) }
 }

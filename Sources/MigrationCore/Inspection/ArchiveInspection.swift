@@ -94,8 +94,7 @@ extension ArchiveSource {
         at paths: [EntryPath],
         _ body: (ArchiveEntry) throws -> Void
     ) throws -> ArchiveInspection {
-        let reader = try ArchiveReader(input, access: paths.isEmpty ? .listing : .selective)
-        if !paths.isEmpty { _ = try reader.select(paths) }
+        let reader = try ArchiveReader(input, at: paths, orAllBy: .listing)
         var totals = ArchiveTotals()
         var window = WindowListing()
         do {
@@ -151,6 +150,16 @@ extension ArchiveSource {
             try inspection.header?.check()
             return inspection
         }
+    }
+}
+
+extension ArchiveReader {
+    /// Opens the archive in `input` to read the entries at `paths` and below them.
+    ///
+    /// If there are no paths, or if the archive can't be searched for them, all entries are read.
+    convenience init(_ input: ArchiveInput, at paths: [EntryPath], orAllBy access: Access) throws {
+        try self.init(input, access: paths.isEmpty ? access : .selective)
+        if !paths.isEmpty { _ = try select(paths) }
     }
 }
 

@@ -1,58 +1,6 @@
 public import Foundation
-public import MigrationArchive
+package import MigrationArchive
 internal import MigrationSystem
-
-/// A difference between an archive and a container.
-public struct ArchiveDifference: Hashable, Sendable {
-    /// The kinds of differences.
-    public enum Kind: String, Hashable, Sendable, Codable, CaseIterable {
-        /// Only the archive holds the entry.
-        case onlyInArchive
-
-        /// Only the container holds the entry.
-        case onlyInContainer
-
-        /// Only the first of two archives, or of two directories, holds the entry.
-        case onlyInFirst
-
-        /// Only the second of two archives, or of two directories, holds the entry.
-        case onlyInSecond
-
-        /// The kinds of the two entries, such as a file and a directory.
-        case kind
-
-        /// The bytes of a file.
-        case content
-
-        /// The permission bits.
-        case permissions
-
-        /// The user and the group, if the archive holds owners.
-        case owner
-
-        /// The time of the last change, to the nanosecond.
-        case modificationTime
-
-        /// The target of a symbolic link.
-        case linkTarget
-
-        /// The names of the same file.
-        case hardLink
-
-        /// The extended attributes of the `user.` namespace, and other attributes and access
-        /// control lists if the archive holds them.
-        case extendedAttributes
-    }
-
-    /// The entry that differs.
-    public let path: EntryPath
-
-    /// The kind of the difference.
-    public let kind: Kind
-
-    /// The values of both sides, printable; empty if the kind is enough.
-    public let detail: String
-}
 
 extension ArchiveSource {
     /// Compares an archive with a container: content, kind, permissions, times, links and
@@ -111,16 +59,16 @@ extension ArchiveSource {
             let lock = try host.wait(on: operation).lockForReading(container)
             defer { lock.release() }
             let input = try open(operation)
-            let reader = try Self.reader(of: input, at: paths)
+            let reader = try ArchiveReader(input, at: paths, orAllBy: .comparing)
             progress?.setTotal(Int64(clamping: input.size ?? 0))
             let selection = ContainerSelection(includesCaches: includesCaches, exclusions: [])
             return try withoutActuallyEscaping(body) { body in
                 let comparison = ContainerComparison(
-                    root: lock.root,
-                    selection: selection,
-                    paths: paths,
-                    on: operation,
-                    report: body
+                    with: lock.root,
+                    selecting: selection,
+                    holding: reader.header?.extraMetadata ?? [],
+                    Differences(between: .archiveAndContainer, at: paths, report: body),
+                    on: operation
                 )
                 let differences = try comparison.run(reader)
                 progress?.finish()
@@ -135,138 +83,174 @@ extension ArchiveSource {
     }
 }
 
-extension ArchiveSource {
-    /// Opens the archive in `input` to read the entries at `paths` and below them, or all of them.
-    private static func reader(
-        of input: ArchiveInput,
-        at paths: [EntryPath]
-    ) throws -> ArchiveReader {
-        guard !paths.isEmpty, input.size != nil else {
-            return try ArchiveReader(input, access: .comparing)
-        }
-        let reader = try ArchiveReader(input, access: .selective)
-        // A reader that can't search for them returns everything.
-        _ = try reader.select(paths)
-        return reader
-    }
-}
-
-/// Compares an archive with a container entry by entry, in the order of the archive, and then
-/// searches the container for other entries.
+/// Compares an archive or a directory entry by entry, in its order, with a container, and then searches the
+/// container for other entries.
 private final class ContainerComparison {
     private let root: OpenFile
+    private let cursor: DirectoryCursor<OpenFile>
     private let selection: ContainerSelection
-    private let paths: [EntryPath]
-    private var missing: Set<EntryPath>
+    /// The extra metadata that the first side holds.
+    private let extra: ExtraMetadata
+    private let differences: Differences
     private let operation: MigrationOperation
-    private let report: (ArchiveDifference) throws -> Void
-    private var onlyInSecond = ArchiveDifference.Kind.onlyInContainer
-    private var count = 0
     private var shownBytes: UInt64 = 0
 
     private var seen = SeenPaths()
+    /// The first path in the first side of each file with several names in the container.
+    private var linked: [FileStatus.Identity: EntryPath] = [:]
 
     init(
-        root: OpenFile,
-        selection: ContainerSelection,
-        paths: [EntryPath],
-        on operation: MigrationOperation,
-        report: @escaping (ArchiveDifference) throws -> Void
+        with root: OpenFile,
+        selecting selection: ContainerSelection,
+        holding extra: ExtraMetadata,
+        _ differences: Differences,
+        on operation: MigrationOperation
     ) {
-        self.root = root
-        self.selection = selection
-        self.paths = paths
-        missing = Set(paths)
+        (self.root, cursor) = (root, DirectoryCursor(root: root))
+        (self.selection, self.extra, self.differences) = (selection, extra, differences)
         self.operation = operation
-        self.report = report
     }
 
-    /// Compares everything; returns the number of differences.
+    /// Compares everything with an archive; returns the number of differences.
     func run(_ reader: ArchiveReader) throws -> Int {
-        var comparator = EntryComparator(
-            root: root,
-            holding: reader.header?.extraMetadata ?? [],
-            sides: ("archive", "container"),
-            step: { [self] in try step(reader) },
-            report: add
-        )
         while let entry = try reader.next() {
             try step(reader)
-            guard isCompared(entry.path) else { continue }
+            guard differences.includes(entry.path) else { continue }
             seen.insert(entry.path)
-            try comparator.compare(entry, from: .archive(reader))
+            try compare(entry, from: .archive(reader))
         }
         try findOthers()
-        return count
+        return differences.count
     }
 
     /// Compares everything with `first`, another directory; returns the number of differences.
     func run(_ first: OpenFile) throws -> Int {
-        var comparator = EntryComparator(
-            root: root,
-            holding: [],
-            sides: ("first", "second"),
-            step: operation.check,
-            report: add
-        )
-        onlyInSecond = .onlyInSecond
         var entries = DirectoryEntries(of: first)
-        try ContainerListing.list(first, selecting: selection, on: operation) {
-            entry,
-            omission in
-            guard omission == nil, isCompared(entry.path) else { return }
+        try ContainerListing.list(first, selecting: selection, on: operation) { entry, omission in
+            guard omission == nil, differences.includes(entry.path) else { return }
             seen.insert(entry.path)
-            let (whole, content) = try entries.complete(entry)
-            try comparator.compare(whole, from: .file(content))
+            let (whole, file) = try entries.complete(entry)
+            try compare(whole, from: .file(file))
         }
         try findOthers()
-        return count
+        return differences.count
     }
 
+    /// Shows how much of an archive was read, and throws if the operation was cancelled.
+    private func step(_ reader: ArchiveReader? = nil) throws {
+        try operation.check()
+        guard let consumed = reader?.consumedBytes, consumed != shownBytes else { return }
+        shownBytes = consumed
+        operation.progress?.completedUnitCount = Int64(clamping: consumed)
+    }
+}
+
+// MARK: - Entries of the first side
+
+extension ContainerComparison {
+    /// Reports the differences between `entry`, whose content `content` reads next, and the
+    /// container.
+    private func compare(_ entry: ArchiveEntry, from content: ComparedContent) throws {
+        let path = entry.path
+        guard let present = try item(at: path) else {
+            return try differences.add(path, differences.sides.onlyInFirst)
+        }
+        let status = present.status
+        guard status.kind == entry.kind.expectedKind ?? status.kind else {
+            try differences.compare(path, .kind, entry.kind.name, status.kind.name, \.self)
+            return
+        }
+        if case .hardLink(let target) = entry.kind {
+            if try item(at: target)?.status.identity == status.identity { return }
+            let detail = "the same file as \(target) in the \(differences.sides.first) alone"
+            return try differences.add(path, .hardLink, detail)
+        }
+        let owner = FileOwner(user: status.owner, group: status.group)
+        try differences.compareStatus(of: entry, status.permissions, status.modificationTime, owner)
+        try compareNames(of: entry, with: status)
+        do {
+            try compareContents(of: entry, with: present, from: content)
+        } catch let error as SystemError {
+            throw SourceWalker.unreadable(path.bytes, error)
+        }
+    }
+
+    private func item(at path: EntryPath) throws(ArchiveError) -> TreeItem? {
+        do {
+            return try TreeItem(at: path, by: cursor)
+        } catch {
+            guard error.isMissing || error.isNotDirectory else {
+                throw SourceWalker.unreadable(path.bytes, error)
+            }
+            return nil
+        }
+    }
+
+    /// Checks that earlier entries are not names of the same file.
+    private func compareNames(of entry: ArchiveEntry, with status: FileStatus) throws {
+        guard status.kind == .regular, status.linkCount > 1 else { return }
+        guard let first = linked[status.identity] else {
+            linked[status.identity] = entry.path
+            return
+        }
+        // Another program's archive may hold a path twice.
+        if first == entry.path { return }
+        let detail = "another file than \(first) in the \(differences.sides.first) alone"
+        try differences.add(entry.path, .hardLink, detail)
+    }
+
+    private func compareContents(
+        of entry: ArchiveEntry,
+        with present: TreeItem,
+        from content: ComparedContent
+    ) throws {
+        let path = entry.path
+        switch entry.kind {
+        case .symbolicLink(let target):
+            let other = try present.readTarget()
+            try differences.compare(path, .linkTarget, target, other, PrintableText.escaping)
+        case .file:
+            let file = try present.open(.reading)
+            try compareAttributes(of: entry, with: file)
+            guard try differences.compareSizes(of: entry, present.status.size) else { return }
+            let size = entry.contentSize
+            let offset = try content.firstDifference(from: file, size: size) {
+                try step(content.reader)
+            }
+            guard let offset else { return }
+            try differences.add(path, .content, "the first difference is at byte \(offset)")
+        case .directory: try compareAttributes(of: entry, with: present.open(.directory))
+        case .hardLink: break
+        }
+    }
+
+    private func compareAttributes(of entry: ArchiveEntry, with file: OpenFile) throws {
+        let present = try FileAttributes(of: file.descriptor, holding: extra)
+        try differences.compareAttributes(of: entry, present.carried)
+    }
+}
+
+// MARK: - Other entries of the container
+
+extension ContainerComparison {
     /// Looks in the container for entries that the first side doesn't have.
     private func findOthers() throws {
         var visitor = Visitor(comparison: self)
         try SourceWalker.walk(root, on: operation, visiting: &visitor)
-        if let path = paths.first(where: missing.contains) {
-            let message = "neither side has such an entry"
-            throw ArchiveError(.notFound, message, entry: path)
-        }
-    }
-
-    /// Reports the reader's progress, and throws if the operation was cancelled.
-    private func step(_ reader: ArchiveReader) throws {
-        try operation.check()
-        let consumed = reader.consumedBytes
-        guard consumed != shownBytes else { return }
-        shownBytes = consumed
-        operation.progress?.completedUnitCount = Int64(clamping: consumed)
-    }
-
-    private func isCompared(_ path: EntryPath) -> Bool {
-        if paths.isEmpty { return true }
-        let found = paths.filter(path.isEqual(toOrBelow:))
-        missing.subtract(found)
-        return !found.isEmpty
-    }
-
-    private func add(_ difference: ArchiveDifference) throws {
-        count += 1
-        try report(difference)
+        try differences.checkCompleteness("neither side has such an entry")
     }
 
     private struct Visitor: SourceVisitor {
         let comparison: ContainerComparison
-        private var levels = [PathHash()]
-
-        init(comparison: ContainerComparison) { self.comparison = comparison }
+        var levels = [PathHash()]
 
         func visit(_ item: SourceItem) throws {
-            _ = try comparison.checkIsInArchive(item, hash(of: item))
+            _ = try comparison.checkIsInFirst(item, hash(of: item))
         }
 
         mutating func enter(_ item: SourceItem, opened: OpenFile) throws -> Bool {
             let hash = hash(of: item)
-            guard try comparison.checkIsInArchive(item, hash) else { return false }
+            guard try comparison.checkIsInFirst(item, hash) else { return false }
             levels.append(hash)
             return true
         }
@@ -286,21 +270,20 @@ private final class ContainerComparison {
     }
 
     /// Returns whether the walk should enter the item.
-    private func checkIsInArchive(_ item: SourceItem, _ hash: PathHash) throws -> Bool {
+    private func checkIsInFirst(_ item: SourceItem, _ hash: PathHash) throws -> Bool {
         let isDirectory = item.status.kind == .directory
         guard selection.reasonForOmitting(item) == nil else { return false }
         switch item.status.kind {
         case .regular, .directory, .symbolicLink: break
         default: return false
         }
-        if paths.isEmpty, seen.contains(hash, isDirectory: isDirectory) { return true }
+        let isSeen = seen.contains(hash, isDirectory: isDirectory)
+        if differences.paths.isEmpty, isSeen { return true }
         let path = EntryPath(bytes: item.path)
-        guard isCompared(path) else {
-            return isDirectory && paths.contains { $0.isEqual(toOrBelow: path) }
+        guard differences.includes(path) else {
+            return isDirectory && differences.paths.contains { $0.isEqual(toOrBelow: path) }
         }
-        if !seen.contains(hash, isDirectory: isDirectory) {
-            try add(ArchiveDifference(path: path, kind: onlyInSecond, detail: ""))
-        }
+        if !isSeen { try differences.add(path, differences.sides.onlyInSecond) }
         return true
     }
 }
@@ -344,20 +327,40 @@ private struct SeenPaths {
     }
 }
 
+// MARK: - Entries of a directory
+
+/// An item in the tree of a directory.
+private struct TreeItem {
+    private let directory: OpenFile
+    private let name: [UInt8]
+    let status: FileStatus
+
+    /// Looks at the item at `path` beneath the root of `cursor`.
+    init(at path: EntryPath, by cursor: DirectoryCursor<OpenFile>) throws(SystemError) {
+        name = [UInt8](path.lastComponent)
+        directory = try cursor.directory(at: path.components.dropLast())
+        status = try directory.descriptor.status(of: name)
+    }
+
+    func open(_ access: FileDescriptor.Access) throws(SystemError) -> OpenFile {
+        OpenFile(try directory.descriptor.open(name, access))
+    }
+
+    func readTarget() throws(SystemError) -> [UInt8] {
+        try directory.descriptor.symbolicLinkTarget(name)
+    }
+}
+
 /// Completes the entries of a directory's listing with the details of each file.
 private struct DirectoryEntries {
-    private let root: OpenFile
     private let cursor: DirectoryCursor<OpenFile>
     /// The first path of each file with several names.
     private var linked: [FileStatus.Identity: EntryPath] = [:]
 
-    init(of root: OpenFile) {
-        self.root = root
-        cursor = DirectoryCursor(root: root)
-    }
+    init(of root: OpenFile) { cursor = DirectoryCursor(root: root) }
 
     /// The entry with its attributes and targets, and the file that has its content.
-    mutating func complete(_ entry: ArchiveEntry) throws -> (ArchiveEntry, OpenFile) {
+    mutating func complete(_ entry: ArchiveEntry) throws -> (ArchiveEntry, OpenFile?) {
         do throws(SystemError) {
             return try completed(entry)
         } catch {
@@ -367,30 +370,20 @@ private struct DirectoryEntries {
 
     private mutating func completed(
         _ entry: ArchiveEntry
-    ) throws(SystemError) -> (ArchiveEntry, OpenFile) {
-        let name = [UInt8](entry.path.lastComponent)
-        let directory = try cursor.directory(at: entry.path.components.dropLast())
-        let status = try directory.descriptor.status(of: name)
+    ) throws(SystemError) -> (ArchiveEntry, OpenFile?) {
+        let item = try TreeItem(at: entry.path, by: cursor)
         var kind = entry.kind
-        var file = root
+        var file: OpenFile?
         switch kind {
-        case .symbolicLink:
-            kind = .symbolicLink(target: try directory.descriptor.symbolicLinkTarget(name))
-        case .hardLink: kind = .hardLink(target: linked[status.identity] ?? entry.path)
+        case .symbolicLink: kind = .symbolicLink(target: try item.readTarget())
+        case .hardLink: kind = .hardLink(target: linked[item.status.identity] ?? entry.path)
         case .file:
-            if status.linkCount > 1 { linked[status.identity] = entry.path }
-            file = OpenFile(try directory.descriptor.open(name, .reading))
-        case .directory: file = OpenFile(try directory.descriptor.open(name, .directory))
+            if item.status.linkCount > 1 { linked[item.status.identity] = entry.path }
+            file = try item.open(.reading)
+        case .directory: file = try item.open(.directory)
         }
         var attributes: [ExtendedAttribute] = []
-        if case .symbolicLink = kind {
-        } else {
-            for attribute in try file.descriptor.knownExtendedAttributeNames()
-            where ExtendedAttribute.isOfUser(attribute) {
-                let value = try file.descriptor.extendedAttribute(attribute)
-                attributes.append(ExtendedAttribute(name: attribute, value: value))
-            }
-        }
+        if let file { attributes = try FileAttributes(of: file.descriptor, holding: []).carried }
         let whole = ArchiveEntry(
             path: entry.path,
             kind: kind,
@@ -401,6 +394,8 @@ private struct DirectoryEntries {
         return (whole, file)
     }
 }
+
+// MARK: - Two sides of any kind
 
 /// One side of a comparison.
 package enum ComparedTree: Sendable {
@@ -461,11 +456,11 @@ extension MigrationHost {
             defer { other.release() }
             return try withoutActuallyEscaping(body) { body in
                 let comparison = ContainerComparison(
-                    root: other.root,
-                    selection: selection,
-                    paths: paths,
-                    on: operation,
-                    report: body
+                    with: other.root,
+                    selecting: selection,
+                    holding: [],
+                    Differences(between: .alike, at: paths, report: body),
+                    on: operation
                 )
                 return try comparison.run(lock.root)
             }

@@ -64,9 +64,7 @@ extension ArchiveSource {
     @concurrent
     fileprivate func paths(among paths: [EntryPath]) async throws -> Set<EntryPath> {
         try await withOperation(threadCount: 1) { operation in
-            let reader = try ArchiveReader(open(operation), access: .selective)
-            // A reader that can't look for them returns everything.
-            _ = try reader.select(paths)
+            let reader = try ArchiveReader(open(operation), at: paths, orAllBy: .selective)
             var found: Set<EntryPath> = []
             while found.count < paths.count, let entry = try reader.next() {
                 try operation.check()
