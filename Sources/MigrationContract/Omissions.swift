@@ -60,7 +60,7 @@ public struct Omission: Hashable, Sendable {
     /// Details besides the path, such as the name of an attribute.
     public let detail: String?
 
-    package init(path: [UInt8], reason: Reason, bytes: UInt64, detail: String?) {
+    package init(path: [UInt8], reason: Reason, bytes: UInt64 = 0, detail: String? = nil) {
         pathBytes = path
         (self.reason, self.bytes, self.detail) = (reason, bytes, detail)
     }

@@ -42,7 +42,7 @@ final class AttributeReader: Sendable {
         _ detail: String,
         _ remedy: Remedy? = nil
     ) throws(ArchiveError) -> Omission {
-        guard isStrict else { return Omission(path, reason, detail: detail) }
+        guard isStrict else { return Omission(path: path, reason: reason, detail: detail) }
         let thing = reason == .extendedAttribute ? "the attribute \(detail)" : "a \(detail)"
         throw ArchiveError(
             .unrepresentable,

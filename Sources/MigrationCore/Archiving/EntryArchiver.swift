@@ -1,4 +1,3 @@
-internal import Foundation
 package import MigrationArchive
 internal import MigrationSystem
 
@@ -6,7 +5,6 @@ internal import MigrationSystem
 ///
 /// An item is admitted when the walk reaches it; its content is read later, with its window.
 package final class EntryArchiver {
-    private let progress: Progress?
     private var links = HardLinkTable()
 
     /// The identity of the archive's own file, which the archive can't hold.
@@ -55,13 +53,11 @@ package final class EntryArchiver {
 
     init(
         outputIdentity: FileStatus.Identity?,
-        progress: Progress?,
-        holding extra: ExtraMetadata = [],
+        holding extra: ExtraMetadata,
         isStrict: Bool
     ) {
         attributes = AttributeReader(holding: extra, isStrict: isStrict)
         self.outputIdentity = outputIdentity
-        self.progress = progress
     }
 
     /// Turns on the rules for items that an extension appends: no path is archived twice, missing
@@ -69,12 +65,6 @@ package final class EntryArchiver {
     package func checkPaths() {
         paths = ArchivedPaths()
         files = ArchivedFiles(apartFrom: outputIdentity)
-    }
-
-    /// Adds `count` bytes of content to the progress.
-    func noteProgress(_ count: Int) {
-        progress?.completedUnitCount += Int64(count)
-        activityHandler?()
     }
 }
 
@@ -106,9 +96,8 @@ extension EntryArchiver {
         _ base: SourceBase
     ) throws -> WindowItem? {
         try path.checkIsRepresentable()
-        if reader != nil,
-            try omitsUnreadable([UInt8](name), in: directory, status, at: path.bytes)
-        {
+        let size = status.size
+        if try omitsUnreadable(name, in: directory, status, at: path.bytes, bytes: size) {
             return nil
         }
         if status.identity == outputIdentity {
@@ -122,9 +111,9 @@ extension EntryArchiver {
         }
         links.remember(status, at: path)
         files?.insert(status)
-        contentBytes.addSaturating(status.size)
+        contentBytes.addSaturating(size)
         return WindowItem(
-            entry: self.entry(status, at: path, .file(size: status.size)),
+            entry: self.entry(status, at: path, .file(size: size)),
             source: WindowItem.Source(base: base, status: status)
         )
     }
@@ -227,45 +216,29 @@ extension EntryArchiver {
         omit(try attributes.omission(ofUnrepresentable: path, reason, detail))
     }
 
-    /// The omission of `name` in `directory` if root can read it, but the user it exports for
-    /// can't.
-    func unreadable(
-        _ name: [UInt8],
+    /// Omits `name` in `directory` if root can read it, but the user it exports for can't; returns
+    /// whether it did.
+    func omitsUnreadable(
+        _ name: ArraySlice<UInt8>,
         in directory: OpenFile,
         _ status: FileStatus,
         at path: [UInt8],
-        bytes: UInt64
-    ) throws -> Omission? {
-        guard let reader else { return nil }
+        bytes: @autoclosure () throws -> UInt64
+    ) throws -> Bool {
+        guard let reader else { return false }
         let isReadable: Bool
         do throws(SystemError) {
+            let name = [UInt8](name)
             isReadable = try reader.mayRead(name, in: directory.descriptor, status: status)
         } catch {
             throw SourceWalker.unreadable(path, error)
         }
-        if isReadable { return nil }
+        if isReadable { return false }
         guard !attributes.isStrict else {
             let message = "the container's owner, \(reader.text), can't read it"
             throw ArchiveError(.sourceUnreadable, message, entry: EntryPath(bytes: path))
         }
-        return Omission(path, .unreadableToOwner, bytes: bytes)
-    }
-
-    /// Omits an item that the container's owner can't read; returns whether it did.
-    func omitsUnreadable(_ item: SourceItem) throws -> Bool {
-        try omitsUnreadable(item.name, in: item.directory, item.status, at: item.path)
-    }
-
-    private func omitsUnreadable(
-        _ name: [UInt8],
-        in directory: OpenFile,
-        _ status: FileStatus,
-        at path: [UInt8]
-    ) throws -> Bool {
-        guard
-            let omission = try unreadable(name, in: directory, status, at: path, bytes: status.size)
-        else { return false }
-        omit(omission)
+        omit(Omission(path: path, reason: .unreadableToOwner, bytes: try bytes()))
         return true
     }
 }

@@ -4,14 +4,6 @@ package import MigrationSystem
 
 /// Archives the items of a source tree, window by window.
 package final class ItemArchiver {
-    /// When an item is read.
-    enum ReadingTime {
-        /// When its window is full, or the export ends: nothing changes it meanwhile.
-        case later
-        /// Before the call ends: it may be gone afterwards.
-        case atOnce
-    }
-
     /// Turns the items into entries, and collects the facts for the report.
     package let entries: EntryArchiver
 
@@ -23,6 +15,8 @@ package final class ItemArchiver {
     private var filler = WindowFiller()
     /// Fills windows with items that can't wait, so that the windows of all others stay full.
     private var urgentFiller = WindowFiller()
+    /// Whether items are read before the append ends, because they may be gone afterwards.
+    private var isUrgent = false
     /// The source's own directory, which has no entry.
     private var root: WalkedDirectory?
 
@@ -37,13 +31,15 @@ package final class ItemArchiver {
         self.writer = writer
         entries = EntryArchiver(
             outputIdentity: outputIdentity,
-            progress: operation.progress,
             holding: extra,
             isStrict: isStrict
         )
         statuses = FileStatusReader(on: operation)
         self.operation = operation
-        writer.progressHandler = { [entries] in entries.noteProgress($0) }
+        writer.progressHandler = { [entries, operation] in
+            operation.progress?.completedUnitCount += Int64($0)
+            entries.activityHandler?()
+        }
     }
 }
 
@@ -51,16 +47,13 @@ package final class ItemArchiver {
 
 extension ItemArchiver {
     /// Puts an item into a window; `nil` is one that was left out.
-    private func take(_ item: WindowItem?, _ time: ReadingTime) throws {
+    private func take(_ item: WindowItem?) throws {
         guard let item else { return }
         try takeImpliedDirectories(apartFrom: item.entry.path)
-        switch time {
-        case .later: try write(filler.add(item))
-        case .atOnce:
-            // The file that the link names may still be waiting.
-            if case .hardLink = item.entry.kind { try write(filler.takeAll()) }
-            try write(urgentFiller.add(item))
-        }
+        guard isUrgent else { return try write(filler.add(item)) }
+        // The file that the link names may still be waiting.
+        if case .hardLink = item.entry.kind { try write(filler.takeAll()) }
+        try write(urgentFiller.add(item))
     }
 
     private func takeImpliedDirectories(apartFrom path: EntryPath?) throws {
@@ -95,19 +88,18 @@ extension ItemArchiver {
     /// - Throws: An error; the archive is unchanged only if ``EntryArchiver/entryCount`` is
     ///   unchanged.
     package func appendItem(at location: SourceRoots.Location, as name: [UInt8]) throws -> UInt64 {
-        let time: ReadingTime = location.kind == .container ? .later : .atOnce
-        if time == .later { return try appendItem(at: location, as: name, time) }
+        isUrgent = location.kind != .container
+        guard isUrgent else { return try takeItem(at: location, as: name) }
         try writer.readBeforeLayout()
-        let size = try appendItem(at: location, as: name, time)
+        let size = try takeItem(at: location, as: name)
         try write(urgentFiller.takeAll())
         try writer.settle()
         return size
     }
 
-    private func appendItem(
+    private func takeItem(
         at location: SourceRoots.Location,
-        as name: [UInt8],
-        _ time: ReadingTime
+        as name: [UInt8]
     ) throws -> UInt64 {
         let path = try Self.path(name)
         let base = SourceBase(location.root, at: location.path, as: name)
@@ -116,7 +108,7 @@ extension ItemArchiver {
                 try location.directory.descriptor.status()
             }
             try entries.claimDirectory(at: path, status)
-            try appendDirectory(location.directory, of: location, from: base, at: path, time)
+            try takeDirectory(location.directory, of: location, from: base, at: path)
             return 0
         }
         let item = SourceItem(
@@ -129,15 +121,22 @@ extension ItemArchiver {
         )
         switch item.status.kind {
         case .regular, .symbolicLink:
-            try take(entries.admit(item, from: base), time)
+            try take(entries.admit(item, from: base))
             return item.status.kind == .regular ? item.status.size : 0
         case .directory:
-            if try entries.omitsUnreadable(item) { return 0 }
+            let isOmitted = try entries.omitsUnreadable(
+                itemName[...],
+                in: location.directory,
+                item.status,
+                at: name,
+                bytes: item.status.size
+            )
+            if isOmitted { return 0 }
             let opened = try Self.reading(path) { () throws(SystemError) in
                 OpenFile(try location.directory.descriptor.open(itemName, .directory))
             }
             try entries.claimDirectory(at: path, item.status)
-            try appendDirectory(opened, of: location, from: base, at: path, time)
+            try takeDirectory(opened, of: location, from: base, at: path)
             return 0
         default:
             let message = "can't be archived: a \(item.status.kind)"
@@ -152,20 +151,20 @@ extension ItemArchiver {
         throw MigrationError(.invalidPath, "can't be archived: \(violation)", path: BytePath(name))
     }
 
-    private func appendDirectory(
-        _ opened: OpenFile,
+    private func takeDirectory(
+        _ directory: OpenFile,
         of location: SourceRoots.Location,
         from base: SourceBase,
-        at path: EntryPath,
-        _ time: ReadingTime
+        at path: EntryPath
     ) throws {
         let isContainer = location.kind == .container && location.name == nil
         let bookkeeping = path.bytes + [UInt8(ascii: "/")] + ContainerLayout.bookkeepingName
-        let filter = EntryFilter(
-            reason: { path, _ in isContainer && path == bookkeeping ? .leftOutByDefault : nil },
-            keepsAllFiles: { !isContainer || $0 != path.bytes }
+        var visitor = Visitor(
+            archiver: self,
+            base: base,
+            bookkeeping: isContainer ? bookkeeping : nil
         )
-        try appendContents(of: opened, base: path.bytes, filter, from: base, time)
+        try SourceWalker.walk(directory, at: path.bytes, on: operation, visiting: &visitor)
     }
 
     private static func reading<Result: ~Copyable>(
@@ -188,15 +187,6 @@ extension ItemArchiver {
 
 // MARK: - Everything in a directory
 
-/// Chooses the entries to archive while a tree is walked.
-struct EntryFilter {
-    /// The reason for omitting the entry at a path; `nil` to archive it.
-    let reason: ([UInt8], _ isDirectory: Bool) -> Omission.Reason?
-
-    /// Whether every file directly in the directory at a path is kept, whatever its name.
-    let keepsAllFiles: ([UInt8]) -> Bool
-}
-
 extension ItemArchiver {
     /// Appends everything in the container at `root` that `selection` keeps, each at its own path.
     func appendContents(
@@ -204,44 +194,29 @@ extension ItemArchiver {
         selecting selection: ContainerSelection,
         knowing known: KnownStatuses
     ) throws {
-        let filter = EntryFilter(
-            reason: selection.reasonForOmitting,
-            keepsAllFiles: selection.keepsAllFiles
-        )
         let base = SourceBase(root, at: [], as: [])
-        try appendContents(of: root, base: [], filter, from: base, .later, knowing: known)
+        var visitor = Visitor(archiver: self, base: base, selection: selection, known: known)
+        try SourceWalker.walk(root, on: operation, visiting: &visitor)
         try finish()
-    }
-
-    /// Appends everything in `directory` that `filter` keeps; its own path in the archive is
-    /// `base`.
-    private func appendContents(
-        of directory: OpenFile,
-        base path: [UInt8],
-        _ filter: EntryFilter,
-        from base: SourceBase,
-        _ time: ReadingTime,
-        knowing known: KnownStatuses? = nil
-    ) throws {
-        var visitor = Visitor(archiver: self, filter: filter, base: base, time: time, known: known)
-        try SourceWalker.walk(directory, at: path, on: operation, visiting: &visitor)
     }
 
     private struct Visitor: SourceVisitor {
         let archiver: ItemArchiver
-        let filter: EntryFilter
         let base: SourceBase
-        let time: ReadingTime
-        let known: KnownStatuses?
+        /// What to keep; `nil` for everything.
+        var selection: ContainerSelection?
+        /// The path of the bookkeeping in a container that an extension appends.
+        var bookkeeping: [UInt8]?
+        var known: KnownStatuses?
 
         static var visitsRuns: Bool { true }
 
         func visit(_ run: FileRun) throws {
-            let keepsAll = filter.keepsAllFiles(run.path)
+            let keepsAll = selection?.keepsAllFiles(in: run.path) ?? (bookkeeping == nil)
             let known = known?.take(run)
             try archiver.statuses.forEachStatus(of: run, known: known) { index, status in
                 let path = EntryPath(bytes: run.path(at: index))
-                if !keepsAll, let reason = filter.reason(path.bytes, false) {
+                if !keepsAll, let reason = reasonForOmitting(path.bytes) {
                     omit(path.bytes, status, reason)
                 } else if status.kind == .regular {
                     let item = try archiver.entries.admitFile(
@@ -251,7 +226,7 @@ extension ItemArchiver {
                         status,
                         base
                     )
-                    try archiver.take(item, time)
+                    try archiver.take(item)
                 } else {
                     try visit(try run.item(at: index))
                 }
@@ -260,56 +235,55 @@ extension ItemArchiver {
 
         func visit(_ item: SourceItem) throws {
             let path = item.path
-            if let reason = filter.reason(path, false) {
+            if let reason = reasonForOmitting(path) {
                 omit(path, item.status, reason)
             } else {
-                try archiver.take(archiver.entries.admit(item, from: base), time)
+                try archiver.take(archiver.entries.admit(item, from: base))
             }
         }
 
         func enter(_ item: SourceItem, opened: OpenFile) throws -> Bool {
             let path = item.path
-            if let reason = filter.reason(path, true) {
+            if let reason = reasonForOmitting(path, isDirectory: true) {
                 let bytes = try archiver.measure(opened)
-                archiver.entries.omit(Omission(path, reason, bytes: bytes))
+                archiver.entries.omit(Omission(path: path, reason: reason, bytes: bytes))
                 return false
             }
-            if archiver.entries.reader != nil, let omission = try unreadable(item, opened) {
-                archiver.entries.omit(omission)
-                return false
-            }
+            let isOmitted = try archiver.entries.omitsUnreadable(
+                item.name[...],
+                in: item.directory,
+                item.status,
+                at: path,
+                bytes: try archiver.measure(opened)
+            )
+            if isOmitted { return false }
             try archiver.entries.claimDirectory(at: EntryPath(bytes: path), item.status)
             return true
         }
 
         func leave(_ directory: WalkedDirectory) throws {
             guard !directory.path.isEmpty else { return archiver.root = directory }
-            try archiver.take(archiver.entries.admitDirectory(directory, from: base), time)
+            try archiver.take(archiver.entries.admitDirectory(directory, from: base))
         }
 
         func passesOver(_ item: SourceItem) throws -> Bool {
-            guard let reason = filter.reason(item.path, true) else { return false }
+            guard let reason = reasonForOmitting(item.path, isDirectory: true) else { return false }
             // Its size is unknown.
-            archiver.entries.omit(Omission(item.path, reason))
+            archiver.entries.omit(Omission(path: item.path, reason: reason))
             return true
         }
 
-        /// The omission of a directory that the container's owner can't read or enter.
-        private func unreadable(_ item: SourceItem, _ opened: OpenFile) throws -> Omission? {
-            let found = try archiver.entries.unreadable(
-                item.name,
-                in: item.directory,
-                item.status,
-                at: item.path,
-                bytes: 0
-            )
-            guard let found else { return nil }
-            return Omission(item.path, found.reason, bytes: try archiver.measure(opened))
+        private func reasonForOmitting(
+            _ path: [UInt8],
+            isDirectory: Bool = false
+        ) -> Omission.Reason? {
+            if path == bookkeeping { return .leftOutByDefault }
+            return selection?.reasonForOmitting(path, isDirectory: isDirectory)
         }
 
         private func omit(_ path: [UInt8], _ status: FileStatus, _ reason: Omission.Reason) {
             let bytes = status.kind == .regular ? status.size : 0
-            archiver.entries.omit(Omission(path, reason, bytes: bytes))
+            archiver.entries.omit(Omission(path: path, reason: reason, bytes: bytes))
         }
     }
 
@@ -322,12 +296,5 @@ extension ItemArchiver {
             // The directory is omitted anyway; the size of unreadable files stays uncounted.
             return 0
         }
-    }
-}
-
-extension Omission {
-    /// The omission of the item at `path`.
-    init(_ path: [UInt8], _ reason: Reason, bytes: UInt64 = 0, detail: String? = nil) {
-        self.init(path: path, reason: reason, bytes: bytes, detail: detail)
     }
 }

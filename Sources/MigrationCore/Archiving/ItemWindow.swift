@@ -8,12 +8,7 @@ final class ItemWindow: EntryWindow {
     /// Whether the entries have all attributes that the archive holds.
     private let knowsAttributes: Bool
 
-    /// Makes a window of items whose attributes are not known yet.
-    convenience init(_ items: OrderedItems, _ reader: AttributeReader) {
-        self.init(items, reader, knowsAttributes: false)
-    }
-
-    private init(_ items: OrderedItems, _ reader: AttributeReader, knowsAttributes: Bool) {
+    init(_ items: OrderedItems, _ reader: AttributeReader, knowsAttributes: Bool = false) {
         (self.items, self.reader, self.knowsAttributes) = (items, reader, knowsAttributes)
     }
 
@@ -38,13 +33,16 @@ final class ItemWindow: EntryWindow {
             if part.isFirst, !knowsAttributes {
                 attributes = try FileAttributes(of: file, holding: reader.extra)
             }
-            let filling = file.fill(part.range, of: &bytes, from: part.offset)
+            let (start, count) = (part.range.lowerBound, part.range.count)
+            let filling = Result { () throws(SystemError) in
+                try file.fill(&bytes, from: start, count: count, at: part.offset)
+            }
             // Still the file that the walk saw, unchanged.
             let isUnchanged =
                 items[index].entry.kind.isDirectory
                 ? true : try file.status().isUnchanged(since: source.status)
             // The item that replaced it may be of a kind that can't be read like this.
-            isSame = isUnchanged ? try filling.get() : false
+            isSame = isUnchanged ? try filling.get() == count : false
         } catch {
             throw items[index].failure(error)
         }
@@ -95,33 +93,6 @@ extension WindowItem {
         let path = entry.path.bytes
         return error.isMissing
             ? SourceItem.failure(error, at: path) : SourceWalker.unreadable(path, error)
-    }
-}
-
-extension FileDescriptor {
-    /// Reads content at `offset` into `buffer` at `range`; returns whether there was enough.
-    fileprivate borrowing func fill(
-        _ range: Range<Int>,
-        of buffer: inout [UInt8],
-        from offset: UInt64
-    ) -> Result<Bool, SystemError> {
-        var rest = range
-        while !rest.isEmpty {
-            let position = offset + UInt64(rest.lowerBound - range.lowerBound)
-            do throws(SystemError) {
-                let count = try read(
-                    at: position,
-                    into: &buffer,
-                    from: rest.lowerBound,
-                    count: rest.count
-                )
-                if count == 0 { return .success(false) }
-                rest = rest.lowerBound + count..<rest.upperBound
-            } catch {
-                return .failure(error)
-            }
-        }
-        return .success(true)
     }
 }
 

@@ -200,15 +200,6 @@ extension ArchiveExtractor {
     }
 }
 
-extension FileTime {
-    /// The time in universal time, to the nanosecond.
-    fileprivate var universal: String {
-        let digits = String(1_000_000_000 + nanoseconds).dropFirst()
-        let whole = Date(timeIntervalSince1970: Double(seconds)).formatted(.iso8601)
-        return "\(whole.dropLast()).\(digits)Z"
-    }
-}
-
 extension Omission {
     fileprivate init(_ omission: EntryOmission) {
         let reason: Reason
@@ -219,15 +210,14 @@ extension Omission {
         case .specialPermissions(let bits):
             (reason, detail) = (.specialPermissions, String(bits, radix: 8))
         case .modificationTime(let time, let stored):
-            (reason, detail) = (
-                .modificationTime, "\(time.universal) became \(stored.universal)"
-            )
+            reason = .modificationTime
+            detail = "\(time.universal) became \(stored.universal)"
         case .externalLink(let target):
             (reason, detail) = (.externalLink, PrintableText.escaping(target))
         case .owners: reason = .owners
         case .reserved: reason = .leftOutByDefault
         case .damaged(let text): (reason, detail) = (.damaged, text)
         }
-        self.init(path: omission.path.bytes, reason: reason, bytes: 0, detail: detail)
+        self.init(path: omission.path.bytes, reason: reason, detail: detail)
     }
 }

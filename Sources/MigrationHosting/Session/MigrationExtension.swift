@@ -240,14 +240,7 @@ extension MigrationExtension {
 extension MigrationExtension {
     /// The app groups that are omitted on purpose, for a report.
     var groupOmissions: [Omission] {
-        omittedGroups.sorted().map { identifier in
-            Omission(
-                path: [UInt8](identifier.utf8),
-                reason: .applicationGroup,
-                bytes: 0,
-                detail: nil
-            )
-        }
+        omittedGroups.sorted().map { Omission(path: [UInt8]($0.utf8), reason: .applicationGroup) }
     }
 
     /// The app groups that the extension declares or was given, for a report.
