@@ -287,13 +287,14 @@ extension MigrationHost {
         progress: Progress? = nil
     ) async throws -> ImportPreview {
         try await withOperation(threadCount: options.threadCount, progress: progress) { operation in
-            try ImportPreviewOperation(
+            try ImportOperation(
                 source: archive,
                 container: container,
                 options: options,
+                importer: nil,
                 operation: operation,
                 wait: wait(on: operation)
-            ).run()
+            ).preview()
         }
     }
 }

@@ -198,8 +198,19 @@ struct ImportChecks {
         throw MigrationError(.outOfSpace, message, path: path)
     }
 
+    /// Checks what is known once everything was read, before anything is replaced.
+    func checkRestored(
+        _ extractor: ArchiveExtractor,
+        from reader: ArchiveReader,
+        replacesData: Bool
+    ) throws {
+        try checkProof(of: reader)
+        try checkLayout(of: reader)
+        if replacesData { try checkReplacement(by: extractor, from: reader) }
+    }
+
     /// Refuses a tar file of a bundle, whose files would be in the wrong directories.
-    func checkLayout(of reader: ArchiveReader) throws(ArchiveError) {
+    private func checkLayout(of reader: ArchiveReader) throws(ArchiveError) {
         guard reader.holdsAppDataBundle else { return }
         throw ArchiveError(
             .refused,
@@ -209,7 +220,7 @@ struct ImportChecks {
     }
 
     /// Refuses to replace data with another program's tar file that is empty or may be cut short.
-    func checkReplacement(by extractor: ArchiveExtractor, from reader: ArchiveReader) throws {
+    private func checkReplacement(by extractor: ArchiveExtractor, from reader: ArchiveReader) throws {
         guard reader.header == nil, !options.allowsIncomplete else { return }
         guard extractor.totals.entries > 0 else {
             let message = "the tar file holds nothing to restore"

@@ -24,7 +24,7 @@ public struct ImportReport: Sendable {
     public let totals: ArchiveTotals
 
     /// The omissions: data in the archive that was not restored.
-    public let omissions: OmissionList
+    public internal(set) var omissions: OmissionList
 
     /// An error for each leftover of this or an earlier import that could not be removed.
     ///
@@ -61,9 +61,6 @@ extension ImportReport {
         of reader: ArchiveReader,
         restoredBy extractor: ArchiveExtractor,
         totals: ArchiveTotals,
-        omissions: OmissionList,
-        leftovers: [MigrationError] = [],
-        replaced: ReplacedData? = nil,
         sessionReport: (any Sendable)? = nil
     ) {
         self.init(
@@ -73,10 +70,8 @@ extension ImportReport {
             hasTrailer: reader.hasTrailer,
             isAndroidBackup: reader.isAndroidBackup,
             totals: totals,
-            omissions: omissions,
-            leftovers: leftovers,
+            omissions: extractor.omissions,
             isIncomplete: extractor.isIncomplete,
-            replaced: replaced,
             sessionReport: sessionReport
         )
     }
@@ -103,13 +98,6 @@ struct ImportOperation {
     let operation: MigrationOperation
     let wait: LockWait
 
-    /// The results of a committed import, for its report.
-    private typealias Outcome = (
-        extractor: ArchiveExtractor,
-        sessionReport: (any Sendable)?,
-        leftovers: [MigrationError]
-    )
-
     /// The locked container, and what happens to its data.
     private struct Target {
         let lock: ContainerLock
@@ -121,9 +109,9 @@ struct ImportOperation {
         let kept: KeptContainer?
     }
 
-    private var path: BytePath { container.rootPath }
+    var path: BytePath { container.rootPath }
 
-    private var checks: ImportChecks {
+    var checks: ImportChecks {
         ImportChecks(container: container, options: options, importer: importer)
     }
 
@@ -135,8 +123,14 @@ struct ImportOperation {
         }
     }
 
+    /// Where to keep the data that is replaced; `nil` removes it.
+    func keptContainer() throws(MigrationError) -> KeptContainer? {
+        guard let path = options.keptPath else { return nil }
+        return try KeptContainer(path, for: container.place)
+    }
+
     /// The error of the command that supplies the archive, if that caused `error`.
-    private func explained(_ error: any Error) -> any Error {
+    func explained(_ error: any Error) -> any Error {
         let error = source.command?.end(after: error) ?? error
         return isOfInterruption(error) ? CancellationError() : error
     }
@@ -151,9 +145,7 @@ struct ImportOperation {
     }
 
     private func importArchive() throws -> ImportReport {
-        let kept = try options.keptPath.map { (kept) throws(MigrationError) in
-            try KeptContainer(kept, for: container.place)
-        }
+        let kept = try keptContainer()
         if options.skipsIfImported, let report = try reportIfImported() { return report }
         let input = try source.open(operation)
         operation.progress?.setTotal(Int64(clamping: input.size ?? 0))
@@ -246,10 +238,9 @@ struct ImportOperation {
             reserve = try begin(in: lock.directory, token: token)
             if let importer { try ask(importer, beside: lock, token: token) }
             hasBegun = true
-            let outcome = try restore(opened, beside: target, token: token, reserve: reserve)
-            return report(on: outcome, of: opened, in: target)
+            return try restore(opened, beside: target, token: token, reserve: reserve)
         } catch {
-            let error = Self.located(explained(error), at: path)
+            let error = located(explained(error))
             // The caller needs the error of the import; a container that isn't removed gets its
             // record.
             if target.isNew, (try? unmakeContainer(lock)) == true { throw error }
@@ -257,28 +248,11 @@ struct ImportOperation {
                 // If the journal stays, the next command cleans up.
                 try? withdraw(in: lock.directory)
             } else {
-                let header = reader?.header
-                recordIfPossible(error, header: header, in: lock, reserve: reserve, token: token)
+                // If this can't be written, the journal stays and shows the interruption.
+                try? recordFailure(error, of: reader, in: target, token, using: reserve)
             }
             throw error
         }
-    }
-
-    private func recordIfPossible(
-        _ error: any Error,
-        header: ArchiveHeader?,
-        in lock: ContainerLock,
-        reserve: RecordReserve?,
-        token: StagingToken
-    ) {
-        // If this can't be written, the journal stays and shows that the import was interrupted.
-        try? recordFailure(
-            error,
-            header: header,
-            in: lock.directory,
-            reserve: reserve,
-            token: token
-        )
     }
 
     /// Makes the container; returns whether it didn't exist.
@@ -310,7 +284,7 @@ struct ImportOperation {
         return true
     }
 
-    private func openReader(_ input: ArchiveInput) throws -> ArchiveReader {
+    func openReader(_ input: ArchiveInput) throws -> ArchiveReader {
         let reader = try ArchiveReader(
             input,
             access: .whole,
@@ -345,25 +319,6 @@ struct ImportOperation {
         return try RecordReserve.make(in: bookkeeping)
     }
 
-    private func report(
-        on outcome: Outcome,
-        of reader: ArchiveReader,
-        in target: Target
-    ) -> ImportReport {
-        var omissions = outcome.extractor.omissions
-        for omission in importer?.omissions ?? [] { omissions.append(omission) }
-        var report = ImportReport(
-            of: reader,
-            restoredBy: outcome.extractor,
-            totals: outcome.extractor.totals(by: reader),
-            omissions: omissions,
-            leftovers: outcome.leftovers,
-            replaced: target.replaced,
-            sessionReport: outcome.sessionReport
-        )
-        report.keptPath = target.kept?.path.bytes
-        return report
-    }
 }
 
 // MARK: - Staging
@@ -375,30 +330,27 @@ extension ImportOperation {
         beside target: Target,
         token: StagingToken,
         reserve: RecordReserve?
-    ) throws -> Outcome {
+    ) throws -> ImportReport {
         let lock = target.lock
         let bookkeeping = try BookkeepingDirectory.make(in: lock.directory)
         let staging = try StagingDirectory.make(for: lock, token: token)
         defer { staging.release() }
         do {
             try checks.checkSpace(for: reader, in: staging)
-            let (extractor, sessionReport) = try fill(staging, of: lock.root, from: reader) {
-                try checks.checkLayout(of: reader)
-                if target.replaced != nil { try checks.checkReplacement(by: $0, from: reader) }
-            }
+            let (extractor, sessionReport) = try fill(staging, of: target, from: reader)
             let changed = extractor.changedTimeCount
-            let record = try successRecord(of: reader, changedTimes: changed, token: token, target)
             let commit = ContainerCommit(
                 live: lock,
                 staging: staging,
-                record: record,
+                record: try record(of: reader, changedTimes: changed, token: token, target),
                 reserve: reserve,
                 kept: target.kept
             )
             try source.command?.finish(operation)
             try operation.check()
             try target.kept?.check(for: container.place)
-            return (extractor, sessionReport, leftovers: try commit.run())
+            let leftovers = try commit.run()
+            return report(on: reader, extractor, sessionReport, target, leftovers: leftovers)
         } catch {
             // A commit that could not be undone needs the staged data when it is resumed.
             if (try? ImportJournal.read(from: bookkeeping))?.phase == .staging {
@@ -409,48 +361,41 @@ extension ImportOperation {
         }
     }
 
-    private func successRecord(
-        of reader: ArchiveReader,
-        changedTimes: Int,
-        token: StagingToken,
-        _ target: Target
-    ) throws -> ImportRecord {
-        var record = try record(
-            of: .success,
-            header: reader.header,
-            token: token,
-            fingerprint: reader.fingerprint,
-            changedTimes: changedTimes,
-            container: checks.identity(importing: reader.header)
+    private func report(
+        on reader: ArchiveReader,
+        _ extractor: ArchiveExtractor,
+        _ sessionReport: (any Sendable)?,
+        _ target: Target,
+        leftovers: [MigrationError]
+    ) -> ImportReport {
+        var report = ImportReport(
+            of: reader,
+            restoredBy: extractor,
+            totals: extractor.totals(by: reader),
+            sessionReport: sessionReport
         )
-        record.keptPath = target.kept?.path.bytes
-        return record
+        for omission in importer?.omissions ?? [] { report.omissions.append(omission) }
+        report.leftovers = leftovers
+        report.replaced = target.replaced
+        report.keptPath = target.kept?.path.bytes
+        return report
     }
 
     /// Makes the staged container from the archive.
     private func fill(
         _ staging: StagingDirectory,
-        of root: OpenFile,
-        from reader: ArchiveReader,
-        checking check: (ArchiveExtractor) throws -> Void
+        of target: Target,
+        from reader: ArchiveReader
     ) throws -> (extractor: ArchiveExtractor, sessionReport: (any Sendable)?) {
         guard let importer else {
-            let names = ContainerLayout.ownNames
-            let place = staging.directory
-            let extractor = try extract(reader, into: place, of: root, omitting: names)
-            try check(extractor)
-            return (extractor, nil)
+            return (try extract(reader, into: staging.directory, of: target), nil)
         }
         var extracted: ArchiveExtractor?
         let report = try importer.fill(
-            staged(staging, root),
+            staged(staging, target.lock.root),
             from: reader.header,
             of: options.source
-        ) { directory in
-            let extractor = try extract(reader, into: directory, of: root, omitting: [])
-            try check(extractor)
-            extracted = extractor
-        }
+        ) { extracted = try extract(reader, into: $0, of: target) }
         guard let extracted else { preconditionFailure("the importer extracts the archive") }
         return (extracted, report)
     }
@@ -480,24 +425,21 @@ extension ImportOperation {
     private func extract(
         _ reader: ArchiveReader,
         into directory: OpenFile,
-        of root: OpenFile,
-        omitting names: [[UInt8]]
+        of target: Target
     ) throws -> ArchiveExtractor {
         var extraction = try ArchiveExtractor.Options(options, for: reader, in: directory)
-        extraction.owner = try FileOwner(servedIn: root.descriptor)
-        extraction.reserved = names.map { EntryPath(bytes: $0) }
-        let platform = reader.header?.platform.lowercased()
-        if importer == nil, platform == MigrationPlatform.iOS.rawValue.lowercased() {
-            extraction.recreated = ContainerSelection.directoriesOfApple.map {
-                EntryPath(bytes: $0)
+        extraction.owner = try FileOwner(servedIn: target.lock.root.descriptor)
+        if importer == nil {
+            extraction.reserved = ContainerLayout.ownNames.map { EntryPath(bytes: $0) }
+            let platform = reader.header?.platform.lowercased()
+            if platform == MigrationPlatform.iOS.rawValue.lowercased() {
+                extraction.recreated = ContainerSelection.directoriesOfApple.map {
+                    EntryPath(bytes: $0)
+                }
             }
         }
-        let extractor = try ArchiveExtractor.restore(
-            reader,
-            in: directory,
-            options: extraction
-        )
-        try checks.checkProof(of: reader)
+        let extractor = try ArchiveExtractor.restore(reader, in: directory, options: extraction)
+        try checks.checkRestored(extractor, from: reader, replacesData: target.replaced != nil)
         return extractor
     }
 }
@@ -505,6 +447,27 @@ extension ImportOperation {
 // MARK: - The record
 
 extension ImportOperation {
+    /// The record of a success.
+    private func record(
+        of reader: ArchiveReader,
+        changedTimes: Int,
+        token: StagingToken,
+        _ target: Target
+    ) throws -> ImportRecord {
+        var record = record(
+            of: .success,
+            header: reader.header,
+            token: token,
+            fingerprint: reader.fingerprint,
+            changedTimes: changedTimes
+        )
+        // It was checked when the import began.
+        record.activity = try? reader.header?.resumeActivity
+        record.container = try checks.identity(importing: reader.header)
+        record.keptPath = target.kept?.path.bytes
+        return record
+    }
+
     /// The record of `outcome`, with the source as passed to the importer, which may differ from
     /// the archive's header.
     private func record(
@@ -512,8 +475,7 @@ extension ImportOperation {
         header: ArchiveHeader?,
         token: StagingToken,
         fingerprint: Fingerprint? = nil,
-        changedTimes: Int = 0,
-        container: ContainerIdentity? = nil
+        changedTimes: Int = 0
     ) -> ImportRecord {
         let source = options.source
         return ImportRecord(
@@ -524,10 +486,7 @@ extension ImportOperation {
             resourcesVersion: source.version ?? header?.resourcesVersion,
             fingerprint: fingerprint?.description,
             changedTimes: changedTimes,
-            staging: token.text,
-            // It was checked when the import began.
-            activity: outcome == .success ? try? header?.resumeActivity : nil,
-            container: container
+            staging: token.text
         )
     }
 
@@ -559,28 +518,24 @@ extension ImportOperation {
     /// that made its data.
     private func recordFailure(
         _ error: any Error,
-        header: ArchiveHeader?,
-        in root: OpenFile,
-        reserve: RecordReserve?,
-        token: StagingToken
+        of reader: ArchiveReader?,
+        in target: Target,
+        _ token: StagingToken,
+        using reserve: RecordReserve?
     ) throws {
-        let bookkeeping = try BookkeepingDirectory.make(in: root)
+        let bookkeeping = try BookkeepingDirectory.make(in: target.lock.directory)
         let journal = try ImportJournal.read(from: bookkeeping)
         // The next command continues a commit that could not be undone; it has not failed yet.
         guard journal == nil || journal?.phase == .staging else { return }
-        let outcome: ImportRecord.Outcome
-        if error is CancellationError {
-            outcome = .interrupted
-        } else {
-            outcome = ImportRecord.Outcome(failure: error)
-        }
-        let attempt = record(of: outcome, header: header, token: token)
+        let isInterruption = error is CancellationError
+        let outcome = isInterruption ? .interrupted : ImportRecord.Outcome(failure: error)
+        let attempt = record(of: outcome, header: reader?.header, token: token)
         try ImportRecordFile(in: bookkeeping).write(attempt, using: reserve)
         try bookkeeping.remove(BookkeepingDirectory.journalName)
     }
 
     /// Adds the container to errors that name only a system call.
-    private static func located(_ error: any Error, at path: BytePath) -> any Error {
+    private func located(_ error: any Error) -> any Error {
         guard let error = error as? SystemError else { return error }
         let code: MigrationError.Code = error.isOutOfSpace ? .outOfSpace : .outputFailed
         return MigrationError(code, "the import failed", path: path, cause: error)

@@ -20,62 +20,36 @@ public struct ImportPreview: Sendable {
     public var replacedTotals: ArchiveTotals? { report.replaced?.totals }
 }
 
-/// An import that restores nothing.
-struct ImportPreviewOperation {
-    let source: ArchiveSource
-    let container: MigrationDataContainer
-    let options: ImportOptions
-    let operation: MigrationOperation
-    let wait: LockWait
-
-    private var path: BytePath { container.rootPath }
-
-    private var checks: ImportChecks {
-        ImportChecks(container: container, options: options, importer: nil)
-    }
-
-    func run() throws -> ImportPreview {
+extension ImportOperation {
+    /// Reads the archive as an import does, and restores nothing.
+    func preview() throws -> ImportPreview {
         do {
             let preview = try readArchive()
             try source.command?.finish(operation)
             return preview
         } catch {
-            throw source.command?.end(after: error) ?? error
+            throw explained(error)
         }
     }
 
     private func readArchive() throws -> ImportPreview {
-        let kept = try options.keptPath.map { (kept) throws(MigrationError) in
-            try KeptContainer(kept, for: container.place)
-        }
+        let kept = try keptContainer()
         let isMissing = try checks.isContainerMissing()
         let available = try availableSpace(isMissing: isMissing)
         let replaced = try isMissing ? nil : dataOfContainer()
         let input = try source.open(operation)
         operation.progress?.setTotal(Int64(clamping: input.size ?? 0))
-        let metadata = options.extraMetadata
-        let reader = try ArchiveReader(input, access: .whole, foreignMetadata: metadata)
-        try checks.checkKind(of: reader)
-        try checks.checkHeader(reader.header)
+        let reader = try openReader(input)
         if replaced != nil { try checks.checkReplacedApp(by: reader.header) }
-        // A pipe has no fingerprint before it is read to its end.
-        if input.size != nil { try checks.checkProof(of: reader) }
         try checks.checkSpace(for: reader, available: available)
         let extractor = try read(reader, available: available)
-        try checks.checkProof(of: reader)
-        try checks.checkLayout(of: reader)
-        if replaced != nil { try checks.checkReplacement(by: extractor, from: reader) }
+        try checks.checkRestored(extractor, from: reader, replacesData: replaced != nil)
         // The size of a pipe's content is known only now.
         try checks.checkSpace(for: reader, available: available)
         operation.progress?.finish()
         let totals = extractor.totals(by: reader)
-        var report = ImportReport(
-            of: reader,
-            restoredBy: extractor,
-            totals: totals,
-            omissions: extractor.omissions,
-            replaced: replaced
-        )
+        var report = ImportReport(of: reader, restoredBy: extractor, totals: totals)
+        report.replaced = replaced
         report.keptPath = replaced == nil ? nil : kept?.path.bytes
         return ImportPreview(
             report: report,
@@ -124,11 +98,10 @@ struct ImportPreviewOperation {
         )
         extraction.entryHandler = options.entryHandler
         extraction.reserved = ContainerLayout.ownNames.map { EntryPath(bytes: $0) }
-        let extractor = ArchiveExtractor(restoringNothing: extraction) {
-            () throws(SystemError) in
-            let directory = Environment.temporaryDirectory
-            return try FileDescriptor.openFollowingLinks(directory, .directory).openTemporary()
-        }
+        let extractor = ArchiveExtractor(
+            restoringNothing: extraction,
+            makeFile: FileDescriptor.openScratch
+        )
         try extractor.extract(reader)
         return extractor
     }

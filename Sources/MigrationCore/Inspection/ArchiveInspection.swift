@@ -10,15 +10,19 @@ public enum VerificationScope: String, Sendable, Codable {
     case hashes
 
     /// The same for the verifier.
-    func verifierScope(_ externalLinks: ExternalLinkPolicy) -> ArchiveVerifier.Scope {
+    fileprivate func verifierScope(_ externalLinks: ExternalLinkPolicy) -> ArchiveVerifier.Scope {
         guard self == .everything else { return .hashes }
         var options = ArchiveExtractor.Options()
         options.externalLinks = externalLinks
         options.reserved = ContainerLayout.ownNames.map { EntryPath(bytes: $0) }
-        return .everything(options) { () throws(SystemError) in
-            let directory = Environment.temporaryDirectory
-            return try FileDescriptor.openFollowingLinks(directory, .directory).openTemporary()
-        }
+        return .everything(options, makeFile: FileDescriptor.openScratch)
+    }
+}
+
+extension FileDescriptor {
+    /// Opens a file in the directory for temporary files, which is deleted when it is closed.
+    static func openScratch() throws(SystemError) -> FileDescriptor {
+        try openFollowingLinks(Environment.temporaryDirectory, .directory).openTemporary()
     }
 }
 

@@ -168,21 +168,12 @@ struct Extraction {
             if options.externalLinks == .refuse { extraction.externalLinks = .skip }
         }
         extraction.linkTargets = linkTargets
-        let extractor = try ArchiveExtractor.restore(
-            reader,
-            in: staging,
-            options: extraction
-        )
+        let extractor = try ArchiveExtractor.restore(reader, in: staging, options: extraction)
         try options.expectedFingerprint?.check(reader.fingerprint)
         try search.checkMatches(isPartial: extractor.isIncomplete)
         try moveIn(staging, to: root)
         isMovedIn = true
-        return ImportReport(
-            of: reader,
-            restoredBy: extractor,
-            totals: extractor.totals,
-            omissions: extractor.omissions
-        )
+        return ImportReport(of: reader, restoredBy: extractor, totals: extractor.totals)
     }
 
     private func makeStaging(in root: OpenFile) throws(MigrationError) -> OpenFile {
