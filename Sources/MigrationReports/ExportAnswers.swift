@@ -25,7 +25,7 @@ package struct ExportAnswer: Answer, JSONObject {
 
     package var schema: String { "migrate/export/1" }
 
-    private var command: CommandAnswer? { archive.command.map { CommandAnswer($0.result) } }
+    private var command: CommandAnswer? { archive.command.map { CommandAnswer($0) } }
 
     package var text: String {
         let (bytes, totals) = (report.archiveBytes, report.totals)
@@ -72,9 +72,9 @@ struct CommandAnswer: Encodable, Sendable {
     private let exitCode: Int32?
     private let printed: [String]
 
-    init(_ result: StreamCommand.Result) {
-        exitCode = result.exitCode
-        printed = result.printedLines
+    init(_ command: StreamCommand) {
+        exitCode = command.exitCode
+        printed = command.printedLines
     }
 
     /// The lines that the command printed, each indented.

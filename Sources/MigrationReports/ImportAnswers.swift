@@ -50,7 +50,7 @@ package struct ImportAnswer: Answer, JSONObject {
         return "\(archive.sourceText): \(action.done) into \(place): \(TotalsText(report.totals))\n"
             + proof + replacement(title: "replaced")
             + omissions(title: "not restored")
-            + (archive.command.map { CommandAnswer($0.result).text } ?? "")
+            + (archive.command.map { CommandAnswer($0).text } ?? "")
     }
 
     private func omissions(title: String) -> String {
@@ -75,7 +75,7 @@ package struct ImportAnswer: Answer, JSONObject {
     package var members: JSONMembers {
         [
             "appExtension": report.appExtension, "archive": archive.exact,
-            "command": archive.command.map { CommandAnswer($0.result) },
+            "command": archive.command.map { CommandAnswer($0) },
             "destination": ExactName(destination), "dryRun": preview.map(Self.members),
             "fingerprint": report.fingerprint?.description, "hasTrailer": report.hasTrailer,
             "header": report.header, "isSkipped": action == .import ? report.isSkipped : nil,

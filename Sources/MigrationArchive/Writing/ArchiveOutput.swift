@@ -8,6 +8,9 @@ package final class ArchiveOutput: @unchecked Sendable {
     /// The operation that writes.
     package let operation: MigrationOperation
 
+    /// The identity of the file or pipe.
+    package let identity: FileStatus.Identity
+
     /// `nil` once it is closed.
     private var file: OpenFile?
     /// Ends the wait for a pipe's reader; `nil` for a file, which never makes a writer wait.
@@ -31,7 +34,9 @@ package final class ArchiveOutput: @unchecked Sendable {
         encryption: ArchiveEncryption? = nil,
         on operation: MigrationOperation
     ) throws(SystemError) {
-        let isFile = try descriptor.status().kind == .regular
+        let status = try descriptor.status()
+        let isFile = status.kind == .regular
+        identity = status.identity
         event = isFile ? nil : try CancellationEvent(of: operation.cancellation)
         file = OpenFile(descriptor)
         (self.isRemote, self.encryption, self.operation) = (isRemote, encryption, operation)

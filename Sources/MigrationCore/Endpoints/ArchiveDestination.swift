@@ -8,8 +8,7 @@ public struct ArchiveDestination: Sendable {
         case file(BytePath, replacesExisting: Bool)
         case descriptor(Int32)
         case nowhere
-        case command(StreamCommand)
-        case remote(RemoteArchive)
+        case consumer(any ArchiveConsumer)
     }
 
     fileprivate let target: Target
@@ -90,17 +89,17 @@ public struct ArchiveDestination: Sendable {
     /// A command that reads the archive from its standard input, and sees its end only if it is
     /// complete.
     package static func command(_ command: StreamCommand) -> ArchiveDestination {
-        ArchiveDestination(target: .command(command))
+        ArchiveDestination(target: .consumer(command))
     }
 
     /// An archive on another host, which keeps the pieces that it already has.
     package static func remote(_ archive: RemoteArchive) -> ArchiveDestination {
-        ArchiveDestination(target: .remote(archive))
+        ArchiveDestination(target: .consumer(archive))
     }
 
     /// Whether the destination is told the size of the content before it starts.
     var needsEstimate: Bool {
-        if case .command = target { true } else { false }
+        if case .consumer(let consumer) = target { consumer is StreamCommand } else { false }
     }
 
     /// The same destination with an encrypted archive.
@@ -117,40 +116,18 @@ public struct ArchiveDestination: Sendable {
 /// The open output of an export: a file that appears when it is complete, or a stream.
 package struct ArchiveFile: ~Copyable {
     private var pending: PendingFile?
-    private let path: BytePath?
-    private let consumer: (any ArchiveConsumer)?
-    private let resumes: Bool
+    private var path: BytePath?
+    private var consumer: (any ArchiveConsumer)?
+    private var resumes = false
 
     /// The beginning of a truncated archive in the file; `nil` if the file begins empty.
-    let beginning: ArchiveBeginning?
+    private(set) var beginning: ArchiveBeginning?
 
     /// Receives the archive's bytes.
     package let output: ArchiveOutput
 
-    let identity: FileStatus.Identity
-
     /// The free space in bytes; `nil` for a stream.
-    let availableSpace: UInt64?
-
-    private init(
-        pending: consuming PendingFile?,
-        path: BytePath?,
-        consumer: (any ArchiveConsumer)? = nil,
-        resumes: Bool = false,
-        beginning: ArchiveBeginning? = nil,
-        output: ArchiveOutput,
-        identity: FileStatus.Identity,
-        availableSpace: UInt64?
-    ) {
-        self.pending = pending
-        self.path = path
-        self.consumer = consumer
-        self.resumes = resumes
-        self.beginning = beginning
-        self.output = output
-        self.identity = identity
-        self.availableSpace = availableSpace
-    }
+    private(set) var availableSpace: UInt64?
 
     /// Opens the output.
     ///
@@ -171,97 +148,107 @@ package struct ArchiveFile: ~Copyable {
     ) throws -> ArchiveFile {
         let encryption = destination.encryption
         if destination.resumes {
-            guard encryption == nil, let path = destination.path else {
+            guard case .file(let path, let replaces) = destination.target, encryption == nil else {
                 let message = "only a file that is not encrypted can be resumed"
                 throw MigrationError(.invalidOption, message)
             }
-            return try resume(destination, at: path, settingAside: settingAside, on: operation)
+            return try resume(path, replaces, settingAside: settingAside, on: operation)
         }
         switch destination.target {
+        case .file(let path, let replaces):
+            return try begin(path, replaces, encryption: encryption, on: operation)
         case .descriptor(let number):
             let stream = try FileDescriptor.duplicate(ofNumber: number)
-            return try make(stream, encryption: encryption, on: operation)
+            return ArchiveFile(
+                output: try ArchiveOutput(writing: stream, encryption: encryption, on: operation)
+            )
         case .nowhere:
             let stream = try FileDescriptor.open("/dev/null", .writing)
-            return try make(stream, encryption: encryption, on: operation)
-        case .command(let command):
-            let stream = try command.startTaking(sizeEstimate: sizeEstimate)
-            do {
-                return try make(stream, of: command, encryption: encryption, on: operation)
-            } catch {
-                throw command.end(after: error)
-            }
-        case .remote(let remote):
-            return try make(on: remote, on: operation)
-        case .file(let path, let replacesExisting):
-            return try makeNew(at: path, replacesExisting, encryption: encryption, on: operation)
+            return ArchiveFile(
+                output: try ArchiveOutput(writing: stream, encryption: encryption, on: operation)
+            )
+        case .consumer(let consumer):
+            let (output, beginning) = try consumer.start(
+                sizeEstimate: sizeEstimate,
+                encryption: encryption,
+                on: operation
+            )
+            return ArchiveFile(consumer: consumer, beginning: beginning, output: output)
         }
     }
 
-    private static func makeNew(
-        at path: BytePath,
+    private static func begin(
+        _ path: BytePath,
         _ replacesExisting: Bool,
         encryption: ArchiveEncryption?,
         on operation: MigrationOperation
     ) throws -> ArchiveFile {
         if replacesExisting { try checkIsReplaceable(path) }
         do throws(SystemError) {
-            return try make(
-                at: path,
-                replacesExisting: replacesExisting,
-                encryption: encryption,
-                on: operation
+            let pending = try PendingFile.make(
+                at: BytePath(resolving: path),
+                replacesExisting: replacesExisting
             )
+            do throws(SystemError) {
+                let file = try pending.file.descriptor.duplicate()
+                let space = try pending.availableSpace()
+                let output = try ArchiveOutput(writing: file, encryption: encryption, on: operation)
+                return ArchiveFile(
+                    pending: pending,
+                    path: path,
+                    output: output,
+                    availableSpace: space
+                )
+            } catch {
+                pending.discard()
+                throw error
+            }
         } catch {
             throw failure(error, at: path)
         }
     }
 
     private static func resume(
-        _ destination: ArchiveDestination,
-        at path: BytePath,
+        _ path: BytePath,
+        _ replacesExisting: Bool,
         settingAside: ((BytePath) -> Void)?,
         on operation: MigrationOperation
     ) throws -> ArchiveFile {
-        guard case .file(_, let replacesExisting) = destination.target else {
-            preconditionFailure("only a file has a path")
-        }
         if replacesExisting { try checkIsReplaceable(path) }
-        var pending: PendingFile? = try openBegun(path, replacesExisting, on: operation)
-        guard let file = pending?.file else { throw failure(.busy, at: path) }
+        let begun = try openBegun(path, replacesExisting, on: operation)
         do {
-            let descriptor = try file.descriptor.duplicate()
-            let beginning = try ArchiveBeginning(proving: descriptor, on: operation)
-            let space = try pending?.availableSpace()
+            let file = begun.file
+            let beginning = try ArchiveBeginning(
+                proving: file.descriptor.duplicate(),
+                on: operation
+            )
+            let space = try begun.availableSpace() + beginning.provedBytes
+            let output = try ArchiveOutput(writing: file.descriptor.duplicate(), on: operation)
             return ArchiveFile(
-                pending: pending.take(),
+                pending: begun,
                 path: path,
                 resumes: true,
                 beginning: beginning,
-                output: try ArchiveOutput(writing: file.descriptor.duplicate(), on: operation),
-                identity: try file.descriptor.status().identity,
-                availableSpace: space.map { $0 + beginning.provedBytes }
+                output: output,
+                availableSpace: space
             )
         } catch {
             let isOfContent = (error as? ArchiveError).map { $0.code != .inputFailed } ?? false
-            guard isOfContent, let settingAside, let unusable = pending.take() else {
-                pending.take()?.leave()
-                throw unresumable(error, at: path)
-            }
+            guard isOfContent, let settingAside else { throw unresumable(error, at: path) }
             do throws(SystemError) {
-                settingAside(path.parent / (try unusable.setAside()))
+                settingAside(path.parent / (try begun.setAside()))
             } catch {
                 throw failure(error, at: path)
             }
         }
-        return try resume(destination, at: path, settingAside: nil, on: operation)
+        return try resume(path, replacesExisting, settingAside: nil, on: operation)
     }
 
     private static func openBegun(
         _ path: BytePath,
         _ replacesExisting: Bool,
         on operation: MigrationOperation
-    ) throws -> PendingFile {
+    ) throws(MigrationError) -> PendingFile {
         do throws(SystemError) {
             return try PendingFile.make(
                 at: BytePath(resolving: path),
@@ -282,84 +269,6 @@ package struct ArchiveFile: ~Copyable {
             "what is left of the archive can't be resumed: \(error); remove the file that ends in "
             + "'.partial' first"
         return MigrationError(.outputFailed, message, path: path)
-    }
-
-    private static func make(
-        _ stream: consuming FileDescriptor,
-        of command: StreamCommand? = nil,
-        encryption: ArchiveEncryption?,
-        on operation: MigrationOperation
-    ) throws -> ArchiveFile {
-        let identity = try stream.status().identity
-        return ArchiveFile(
-            pending: nil,
-            path: nil,
-            consumer: command,
-            output: try ArchiveOutput(
-                writing: stream,
-                encryption: encryption,
-                on: operation
-            ),
-            identity: identity,
-            availableSpace: nil
-        )
-    }
-
-    private static func make(
-        on remote: RemoteArchive,
-        on operation: MigrationOperation
-    ) throws -> ArchiveFile {
-        let beginning = try remote.start(operation)
-        do {
-            let stream = try remote.openStream()
-            let identity = try stream.status().identity
-            return ArchiveFile(
-                pending: nil,
-                path: nil,
-                consumer: remote,
-                beginning: beginning,
-                output: try ArchiveOutput(writing: stream, isRemote: true, on: operation),
-                identity: identity,
-                availableSpace: nil
-            )
-        } catch {
-            throw remote.end(after: error)
-        }
-    }
-
-    private static func make(
-        at path: BytePath,
-        replacesExisting: Bool,
-        encryption: ArchiveEncryption?,
-        on operation: MigrationOperation
-    ) throws(SystemError) -> ArchiveFile {
-        let pending = try PendingFile.make(
-            at: BytePath(resolving: path),
-            replacesExisting: replacesExisting
-        )
-        let space: UInt64
-        let output: ArchiveOutput
-        let identity: FileStatus.Identity
-        do {
-            let file = pending.file
-            space = try pending.availableSpace()
-            identity = try file.descriptor.status().identity
-            output = try ArchiveOutput(
-                writing: file.descriptor.duplicate(),
-                encryption: encryption,
-                on: operation
-            )
-        } catch {
-            pending.discard()
-            throw error
-        }
-        return ArchiveFile(
-            pending: pending,
-            path: path,
-            output: output,
-            identity: identity,
-            availableSpace: space
-        )
     }
 
     /// Throws if something is at `path` that must not be replaced with a file, such as a device.

@@ -6,9 +6,6 @@ struct PeerReader {
     /// The other end stopped early.
     struct CutShort: Error {}
 
-    /// The other end wrote more than it may.
-    struct TooLong: Error {}
-
     private let stream: OpenFile
     private let event: CancellationEvent
     private var buffer = [UInt8](repeating: 0, count: 256 * 1024)
@@ -27,17 +24,6 @@ struct PeerReader {
             let part = rest.prefix(count - bytes.count)
             bytes += buffer[part]
             rest.removeFirst(part.count)
-        }
-        return bytes
-    }
-
-    /// Reads the rest, which may have `limit` bytes.
-    mutating func readToEnd(limit: Int) throws -> [UInt8] {
-        var bytes: [UInt8] = []
-        while try fill() {
-            bytes += buffer[rest]
-            rest = 0..<0
-            if bytes.count > limit { throw TooLong() }
         }
         return bytes
     }

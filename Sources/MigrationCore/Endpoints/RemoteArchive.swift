@@ -71,9 +71,12 @@ package final class RemoteArchive: Sendable {
 
 // MARK: - The conversation
 
-extension RemoteArchive {
-    /// Starts the receiver; returns the beginning of the archive that it has.
-    func start(_ operation: MigrationOperation) throws -> ArchiveBeginning {
+extension RemoteArchive: ArchiveConsumer {
+    func start(
+        sizeEstimate: UInt64,
+        encryption: ArchiveEncryption?,
+        on operation: MigrationOperation
+    ) throws -> (ArchiveOutput, ArchiveBeginning?) {
         let peer: PipedProcess
         do throws(SystemError) {
             peer = try PipedProcess.start(location.words(running: commandLine, options: options))
@@ -91,7 +94,8 @@ extension RemoteArchive {
             state.withLock {
                 $0.offeredBytes = beginning.provedBytes - UInt64(beginning.headerSize)
             }
-            return beginning
+            let stream = try peer.openInput()
+            return (try ArchiveOutput(writing: stream, isRemote: true, on: operation), beginning)
         } catch is ArchiveError {
             peer.end()
             throw failure("what the other host has of the archive can't be understood")
@@ -100,30 +104,24 @@ extension RemoteArchive {
         }
     }
 
-    /// Opens the stream that the receiver reads.
-    func openStream() throws(SystemError) -> FileDescriptor {
-        guard let peer = state.withLock({ $0.peer }) else { throw .invalid("write") }
-        return try peer.openInput()
-    }
-}
-
-extension RemoteArchive: ArchiveConsumer {
     func complete(closing output: ArchiveOutput) throws {
         guard let peer = state.withLock({ $0.peer }) else { return }
         output.close()
         peer.closeInput()
+        let ending: ProcessEnding?
         do {
-            var reader = try PeerReader(of: peer.output, output.operation)
-            let answer = try reader.readToEnd(limit: Self.answerLimit)
+            let answer: [UInt8]
+            (answer, ending) = try peer.answer(
+                limit: Self.answerLimit,
+                within: nil,
+                cancellation: output.operation.cancellation
+            )
             state.withLock { $0.answer = answer }
-        } catch is PeerReader.TooLong {
-            peer.end()
+        } catch is PipedProcess.OutputTooLong {
             throw failure("the receiver's answer is too long")
         } catch {
             throw end(after: error)
         }
-        let ending = peer.wait(unless: output.operation.cancellation)
-        try output.operation.check()
         if let failure = failure(ending) { throw failure }
     }
 

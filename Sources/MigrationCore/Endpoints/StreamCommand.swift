@@ -3,6 +3,13 @@ internal import MigrationSystem
 
 /// The receiving end of an export, other than a file.
 protocol ArchiveConsumer: Sendable {
+    /// Starts it; returns where to write the archive, and the beginning of it that it has.
+    func start(
+        sizeEstimate: UInt64,
+        encryption: ArchiveEncryption?,
+        on operation: MigrationOperation
+    ) throws -> (ArchiveOutput, ArchiveBeginning?)
+
     /// Lets it see the end of the complete archive, and waits until it has ended.
     func complete(closing output: ArchiveOutput) throws
 
@@ -26,28 +33,29 @@ package final class StreamCommand: ArchiveConsumer {
         self.text = text
     }
 
-    /// The result of the command, after the operation.
-    package struct Result: Sendable {
-        /// Its exit code; `nil` if a signal ended it, or if it was not started.
-        package let exitCode: Int32?
-
-        /// The last lines that it printed.
-        package let printedLines: [String]
+    /// Its exit code; `nil` if it has not ended, or if a signal ended it.
+    package var exitCode: Int32? {
+        let ending = started.withLock { $0 }?.ending
+        return if case .ended(.exited(let code)) = ending { code } else { nil }
     }
 
-    package var result: Result {
-        guard let command = started.withLock({ $0 }) else {
-            return Result(exitCode: nil, printedLines: [])
-        }
-        let code: Int32? = if case .ended(.exited(let code)) = command.ending { code } else { nil }
-        return Result(exitCode: code, printedLines: command.printedLines)
-    }
+    /// The last lines that it printed.
+    package var printedLines: [String] { started.withLock { $0 }?.printedLines ?? [] }
 
     // MARK: - Starting
 
-    /// Starts the command that consumes an archive; returns where to write it.
-    func startTaking(sizeEstimate: UInt64) throws -> FileDescriptor {
-        try start(Self.replacingBytes(in: text, with: sizeEstimate), direction: .taking)
+    func start(
+        sizeEstimate: UInt64,
+        encryption: ArchiveEncryption?,
+        on operation: MigrationOperation
+    ) throws -> (ArchiveOutput, ArchiveBeginning?) {
+        let text = text.replacing("{bytes}".utf8, with: "\(sizeEstimate)".utf8)
+        let stream = try start(text, direction: .taking)
+        do {
+            return (try ArchiveOutput(writing: stream, encryption: encryption, on: operation), nil)
+        } catch {
+            throw end(after: error)
+        }
     }
 
     /// Starts the command that produces an archive; returns where to read it.
@@ -66,21 +74,6 @@ package final class StreamCommand: ArchiveConsumer {
         } catch {
             throw MigrationError(.commandFailed, "the command can't be started", cause: error)
         }
-    }
-
-    static func replacingBytes(in text: [UInt8], with count: UInt64) -> [UInt8] {
-        let mark = [UInt8]("{bytes}".utf8)
-        var result: [UInt8] = []
-        var rest = text[...]
-        while !rest.isEmpty {
-            if rest.starts(with: mark) {
-                result += "\(count)".utf8
-                rest.removeFirst(mark.count)
-            } else {
-                result.append(rest.removeFirst())
-            }
-        }
-        return result
     }
 
     // MARK: - Ending

@@ -167,7 +167,6 @@ struct ExportOperation {
                 properties: properties,
                 to: nil,
                 goingOnFrom: nil,
-                identity: nil,
                 root: lock.root
             )
         }
@@ -196,7 +195,6 @@ struct ExportOperation {
                 properties: properties,
                 to: file.output,
                 goingOnFrom: file.beginning,
-                identity: file.identity,
                 root: root
             )
         } catch {
@@ -232,7 +230,6 @@ struct ExportOperation {
         properties: ExportProperties,
         to output: ArchiveOutput?,
         goingOnFrom beginning: ArchiveBeginning?,
-        identity: FileStatus.Identity?,
         root: OpenFile
     ) throws -> ExportReport {
         let header = header(properties, of: export.container)
@@ -244,6 +241,7 @@ struct ExportOperation {
             on: operation
         )
         writer.entryHandler = options.entryHandler
+        let identity = output?.identity
         let archiver = try archiver(writingTo: writer, identity: identity, root: root)
         do {
             try export.exportResources(to: archiver)
