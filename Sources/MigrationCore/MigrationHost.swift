@@ -172,7 +172,7 @@ extension MigrationHost {
             container: container,
             destination: destination,
             options: options,
-            exporter: exporter ?? WholeContainerExporter(),
+            exporter: exporter,
             creator: Self.creator,
             operation: operation,
             wait: wait(on: operation)

@@ -2,12 +2,11 @@ package import MigrationArchive
 package import MigrationContract
 package import MigrationSystem
 
-/// Chooses what an export archives: the whole container, or what an app's own extension appends.
+/// Chooses what an export archives; without an exporter, it is the whole container.
 package protocol ContainerExporter: Sendable {
-    /// Begins the export of `container`, which is locked and open as `root`.
+    /// Begins the export of `container`, which is locked.
     func beginExport(
         of container: MigrationDataContainer,
-        root: OpenFile,
         options: ExportOptions,
         on operation: MigrationOperation
     ) throws -> any ContainerExport
@@ -68,46 +67,18 @@ package struct ExportProperties: Sendable {
 
 // MARK: - The whole container
 
-/// Exports the whole container.
-package struct WholeContainerExporter: ContainerExporter {
-    package init() {}
-
-    package func beginExport(
-        of container: MigrationDataContainer,
-        root: OpenFile,
-        options: ExportOptions,
-        on operation: MigrationOperation
-    ) -> any ContainerExport {
-        WholeContainerExport(container, root: root, options: options, operation: operation)
-    }
-}
-
-private struct WholeContainerExport: ContainerExport {
+/// Exports everything in a container that is not left out by default or by the options.
+struct WholeContainerExport: ContainerExport {
     let container: MigrationDataContainer
     let omissions: [Omission] = []
+    /// The container's open directory.
     let root: OpenFile
-    let selection: ContainerSelection
-    let resourcesVersion: String
-    let isCompressible: Bool
-    private let operation: MigrationOperation
+    let options: ExportOptions
+    let operation: MigrationOperation
     private let known = KnownStatuses()
 
-    /// Exports `container`, whose open directory is `root`.
-    init(
-        _ container: MigrationDataContainer,
-        root: OpenFile,
-        options: ExportOptions,
-        operation: MigrationOperation
-    ) {
-        self.container = container
-        self.root = root
-        selection = ContainerSelection(
-            includesCaches: options.includesCaches,
-            exclusions: options.exclusions
-        )
-        resourcesVersion = options.resourcesVersion
-        isCompressible = options.isCompressible
-        self.operation = operation
+    private var selection: ContainerSelection {
+        ContainerSelection(includesCaches: options.includesCaches, exclusions: options.exclusions)
     }
 
     func properties(availableSpace: UInt64?) throws -> ExportProperties {
@@ -124,8 +95,8 @@ private struct WholeContainerExport: ContainerExport {
         return ExportProperties(
             sizeEstimate: measure.contentBytes,
             allocatedBytes: measure.allocatedBytes,
-            resourcesVersion: resourcesVersion,
-            isCompressible: isCompressible
+            resourcesVersion: options.resourcesVersion,
+            isCompressible: options.isCompressible
         )
     }
 

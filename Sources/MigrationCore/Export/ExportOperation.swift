@@ -139,7 +139,8 @@ struct ExportOperation {
     /// `nil` if only the fingerprint is wanted.
     let destination: ArchiveDestination?
     let options: ExportOptions
-    let exporter: any ContainerExporter
+    /// Chooses what is exported; `nil` exports the whole container.
+    let exporter: (any ContainerExporter)?
     /// The program that the archive names.
     let creator: String
     let operation: MigrationOperation
@@ -153,12 +154,14 @@ struct ExportOperation {
         if !options.takesAnyDirectory {
             try ContainerContents.checkIsContainer(lock.root, at: container.rootPath)
         }
-        let export = try exporter.beginExport(
-            of: container,
-            root: lock.root,
-            options: options,
-            on: operation
-        )
+        let export =
+            try exporter?.beginExport(of: container, options: options, on: operation)
+            ?? WholeContainerExport(
+                container: container,
+                root: lock.root,
+                options: options,
+                operation: operation
+            )
         defer { export.end() }
         guard let destination else {
             let properties = try properties(of: export, availableSpace: nil)

@@ -6,7 +6,6 @@ internal import MigrationSystem
 extension MigrationExtension: ContainerExporter {
     package func beginExport(
         of container: MigrationDataContainer,
-        root: OpenFile,
         options: ExportOptions,
         on operation: MigrationOperation
     ) throws -> any ContainerExport {
