@@ -1,37 +1,11 @@
 internal import MigrationArchive
 internal import MigrationSystem
 
-extension ArchiveSource {
-    /// Compares an archive with another: content, kind, permissions, times, links and attributes.
-    ///
-    /// From two archive files in tree order, as exports write them, it reads only the headers, and
-    /// the content of files of equal size unless equal pieces prove them equal.
-    ///
-    /// - Parameters:
-    ///   - other: The other archive.
-    ///   - paths: The entries to compare, each with everything below it; an empty list means all.
-    ///   - body: Called for each difference.
-    /// - Returns: The number of differences.
-    /// - Throws: `ArchiveError` if an archive is damaged, if neither has an entry of `paths`, or if an archive that
-    ///   is not in tree order has too many entries; errors of `body`; `CancellationError`.
-    @concurrent
-    func compare(
-        with other: ArchiveSource,
-        only paths: [EntryPath],
-        _ body: @Sendable (ArchiveDifference) throws -> Void
-    ) async throws -> Int {
-        try await withOperation { operation in
-            try withoutActuallyEscaping(body) { body in
-                let differences = Differences(between: .alike, at: paths, report: body)
-                try ArchiveComparison(differences, on: operation).run(self, other)
-                return differences.count
-            }
-        }
-    }
-}
-
 /// Compares two archives by their entries.
-private final class ArchiveComparison {
+///
+/// From two archive files in tree order, as exports write them, it reads only the headers, and the
+/// content of files of equal size unless equal pieces prove them equal.
+final class ArchiveComparison {
     /// Two files with the same path and size, whose content is still to be compared.
     private struct Suspect {
         let path: EntryPath
@@ -54,14 +28,17 @@ private final class ArchiveComparison {
     }
 
     /// Compares everything.
+    ///
+    /// - Throws: `ArchiveError` if an archive is damaged, if neither has an entry that was chosen, or if an
+    ///   archive that is not in tree order has too many entries; `CancellationError`.
     func run(_ first: ArchiveSource, _ second: ArchiveSource) throws {
         let (left, right) = (try open(first, .listing), try open(second, .listing))
         if try left.isInTreeOrder, try right.isInTreeOrder {
             // The fingerprint covers every entry and every byte of content.
             if differences.paths.isEmpty, left.fingerprint == right.fingerprint { return }
-            let contents = try Contents(
-                first: open(first, .selective),
-                second: open(second, .selective)
+            let contents = (
+                first: try open(first, .selective),
+                second: try open(second, .selective)
             )
             try merge(OrderedEntries(left), OrderedEntries(right), reading: contents)
         } else {
@@ -116,13 +93,10 @@ private struct OrderedEntries {
     }
 }
 
-/// Readers of the content of two archives.
-private struct Contents {
-    let first: ArchiveReader
-    let second: ArchiveReader
-}
-
 extension ArchiveComparison {
+    /// Readers of the content of two archives.
+    private typealias Contents = (first: ArchiveReader, second: ArchiveReader)
+
     private func merge(
         _ first: consuming OrderedEntries,
         _ second: consuming OrderedEntries,
@@ -132,10 +106,10 @@ extension ArchiveComparison {
         while left != nil || right != nil {
             try operation.check()
             if let entry = left, right.map({ entry.isLeft(before: $0) }) ?? true {
-                if differences.includes(entry.entry.path) { try differences.add(entry.entry.path, .onlyInFirst) }
+                try add(entry, .onlyInFirst)
                 left = try first.next()
             } else if let entry = right, left.map({ entry.isLeft(before: $0) }) ?? true {
-                if differences.includes(entry.entry.path) { try differences.add(entry.entry.path, .onlyInSecond) }
+                try add(entry, .onlyInSecond)
                 right = try second.next()
             } else if let one = left, let other = right {
                 if differences.includes(one.entry.path) {
@@ -145,6 +119,11 @@ extension ArchiveComparison {
             }
         }
         try readSuspects(contents)
+    }
+
+    private func add(_ only: PlacedEntry, _ kind: ArchiveDifference.Kind) throws {
+        let path = only.entry.path
+        if differences.includes(path) { try differences.add(path, kind) }
     }
 
     private func compare(

@@ -61,23 +61,27 @@ extension ArchiveSource {
             let input = try open(operation)
             let reader = try ArchiveReader(input, at: paths, orAllBy: .comparing)
             progress?.setTotal(Int64(clamping: input.size ?? 0))
-            let selection = ContainerSelection(includesCaches: includesCaches, exclusions: [])
             return try withoutActuallyEscaping(body) { body in
+                let differences = Differences(
+                    between: .archiveAndContainer,
+                    at: paths,
+                    report: body
+                )
                 let comparison = ContainerComparison(
                     with: lock.root,
-                    selecting: selection,
+                    selecting: ContainerSelection(includesCaches: includesCaches, exclusions: []),
                     holding: reader.header?.extraMetadata ?? [],
-                    Differences(between: .archiveAndContainer, at: paths, report: body),
+                    differences,
                     on: operation
                 )
-                let differences = try comparison.run(reader)
+                try comparison.run(reader)
                 progress?.finish()
                 let inspection = ArchiveInspection(
                     reader,
                     totals: reader.totals,
                     archiveBytes: reader.archiveBytes
                 )
-                return (differences, inspection)
+                return (differences.count, inspection)
             }
         }
     }
@@ -111,8 +115,8 @@ private final class ContainerComparison {
         self.operation = operation
     }
 
-    /// Compares everything with an archive; returns the number of differences.
-    func run(_ reader: ArchiveReader) throws -> Int {
+    /// Compares everything with an archive.
+    func run(_ reader: ArchiveReader) throws {
         while let entry = try reader.next() {
             try step(reader)
             guard differences.includes(entry.path) else { continue }
@@ -120,11 +124,10 @@ private final class ContainerComparison {
             try compare(entry, from: .archive(reader))
         }
         try findOthers()
-        return differences.count
     }
 
-    /// Compares everything with `first`, another directory; returns the number of differences.
-    func run(_ first: OpenFile) throws -> Int {
+    /// Compares everything with `first`, another directory.
+    func run(_ first: OpenFile) throws {
         var entries = DirectoryEntries(of: first)
         try ContainerListing.list(first, selecting: selection, on: operation) { entry, omission in
             guard omission == nil, differences.includes(entry.path) else { return }
@@ -133,7 +136,6 @@ private final class ContainerComparison {
             try compare(whole, from: .file(file))
         }
         try findOthers()
-        return differences.count
     }
 
     /// Shows how much of an archive was read, and throws if the operation was cancelled.
@@ -360,30 +362,28 @@ private struct DirectoryEntries {
     init(of root: OpenFile) { cursor = DirectoryCursor(root: root) }
 
     /// The entry with its attributes and targets, and the file that has its content.
-    mutating func complete(_ entry: ArchiveEntry) throws -> (ArchiveEntry, OpenFile?) {
+    mutating func complete(
+        _ entry: ArchiveEntry
+    ) throws(ArchiveError) -> (ArchiveEntry, OpenFile?) {
+        var kind = entry.kind
+        var file: OpenFile?
+        var attributes: [ExtendedAttribute] = []
         do throws(SystemError) {
-            return try completed(entry)
+            let item = try TreeItem(at: entry.path, by: cursor)
+            switch kind {
+            case .symbolicLink: kind = .symbolicLink(target: try item.readTarget())
+            case .hardLink: kind = .hardLink(target: linked[item.status.identity] ?? entry.path)
+            case .file:
+                if item.status.linkCount > 1 { linked[item.status.identity] = entry.path }
+                file = try item.open(.reading)
+            case .directory: file = try item.open(.directory)
+            }
+            if let file {
+                attributes = try FileAttributes(of: file.descriptor, holding: []).carried
+            }
         } catch {
             throw SourceWalker.unreadable(entry.path.bytes, error)
         }
-    }
-
-    private mutating func completed(
-        _ entry: ArchiveEntry
-    ) throws(SystemError) -> (ArchiveEntry, OpenFile?) {
-        let item = try TreeItem(at: entry.path, by: cursor)
-        var kind = entry.kind
-        var file: OpenFile?
-        switch kind {
-        case .symbolicLink: kind = .symbolicLink(target: try item.readTarget())
-        case .hardLink: kind = .hardLink(target: linked[item.status.identity] ?? entry.path)
-        case .file:
-            if item.status.linkCount > 1 { linked[item.status.identity] = entry.path }
-            file = try item.open(.reading)
-        case .directory: file = try item.open(.directory)
-        }
-        var attributes: [ExtendedAttribute] = []
-        if let file { attributes = try FileAttributes(of: file.descriptor, holding: []).carried }
         let whole = ArchiveEntry(
             path: entry.path,
             kind: kind,
@@ -432,37 +432,43 @@ extension MigrationHost {
             return (differences, archive)
         case (.archive(let source), .archive(let other)):
             let paths = try await selection.resolved(in: source).paths
-            return (try await source.compare(with: other, only: paths, body), nil)
+            let count = try await compareAlike(at: paths, body) { differences, operation in
+                try ArchiveComparison(differences, on: operation).run(source, other)
+            }
+            return (count, nil)
         case (.container(let container), .container(let other)):
-            let rules = ContainerSelection(includesCaches: includesCaches, exclusions: [])
             let paths = selection.paths
-            return (try await compare(container, other, rules, only: paths, body), nil)
+            let count = try await compareAlike(at: paths, body) { differences, operation in
+                let first = try wait(on: operation).lockForReading(container)
+                defer { first.release() }
+                let second = try wait(on: operation).lockForReading(other)
+                defer { second.release() }
+                // As an export of them would see them.
+                let comparison = ContainerComparison(
+                    with: second.root,
+                    selecting: ContainerSelection(includesCaches: includesCaches, exclusions: []),
+                    holding: [],
+                    differences,
+                    on: operation
+                )
+                try comparison.run(first.root)
+            }
+            return (count, nil)
         }
     }
 
-    /// Compares two containers, as an export of them would see them.
+    /// Runs a comparison of two sides of the same kind; returns the number of differences.
     @concurrent
-    private func compare(
-        _ first: MigrationDataContainer,
-        _ second: MigrationDataContainer,
-        _ selection: ContainerSelection,
-        only paths: [EntryPath],
-        _ body: @Sendable (ArchiveDifference) throws -> Void
+    private func compareAlike(
+        at paths: [EntryPath],
+        _ body: @Sendable (ArchiveDifference) throws -> Void,
+        by compare: @Sendable (Differences, MigrationOperation) throws -> Void
     ) async throws -> Int {
         try await withOperation { operation in
-            let lock = try wait(on: operation).lockForReading(first)
-            defer { lock.release() }
-            let other = try wait(on: operation).lockForReading(second)
-            defer { other.release() }
-            return try withoutActuallyEscaping(body) { body in
-                let comparison = ContainerComparison(
-                    with: other.root,
-                    selecting: selection,
-                    holding: [],
-                    Differences(between: .alike, at: paths, report: body),
-                    on: operation
-                )
-                return try comparison.run(lock.root)
+            try withoutActuallyEscaping(body) { body in
+                let differences = Differences(between: .alike, at: paths, report: body)
+                try compare(differences, operation)
+                return differences.count
             }
         }
     }
