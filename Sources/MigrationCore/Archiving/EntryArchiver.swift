@@ -51,13 +51,8 @@ package final class EntryArchiver {
     /// The number of links that lead out of the container.
     private(set) var externalLinkCount = 0
 
-    init(
-        outputIdentity: FileStatus.Identity?,
-        holding extra: ExtraMetadata,
-        isStrict: Bool
-    ) {
-        attributes = AttributeReader(holding: extra, isStrict: isStrict)
-        self.outputIdentity = outputIdentity
+    init(_ attributes: AttributeReader, outputIdentity: FileStatus.Identity?) {
+        (self.attributes, self.outputIdentity) = (attributes, outputIdentity)
     }
 
     /// Turns on the rules for items that an extension appends: no path is archived twice, missing

@@ -29,11 +29,8 @@ package final class ItemArchiver {
         on operation: MigrationOperation
     ) {
         self.writer = writer
-        entries = EntryArchiver(
-            outputIdentity: outputIdentity,
-            holding: extra,
-            isStrict: isStrict
-        )
+        let attributes = AttributeReader(holding: extra, isStrict: isStrict)
+        entries = EntryArchiver(attributes, outputIdentity: outputIdentity)
         statuses = FileStatusReader(on: operation)
         self.operation = operation
         writer.progressHandler = { [entries, operation] in

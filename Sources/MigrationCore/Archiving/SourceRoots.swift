@@ -28,6 +28,11 @@ package struct SourceRoots {
         let directory: OpenFile
         let identity: FileStatus.Identity
         var isFile = false
+
+        /// The path of `item` from the root.
+        func relativePath(of item: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+            item.dropFirst(path.bytes.count).drop { $0 == UInt8(ascii: "/") }
+        }
     }
 
     private var roots: [Root] = []
@@ -36,7 +41,7 @@ package struct SourceRoots {
     /// The identity of the container's bookkeeping, which is never exported, by whatever path.
     private var bookkeeping: FileStatus.Identity?
     /// The directory of the last item, because the next item is usually there too.
-    private var last: (path: ArraySlice<UInt8>, kind: Kind, directory: OpenFile)?
+    private var last: (path: ArraySlice<UInt8>, directory: OpenFile)?
 
     package init() {}
 
@@ -97,11 +102,24 @@ package struct SourceRoots {
         }
         let slash = item.bytes.lastIndex(of: UInt8(ascii: "/")) ?? 0
         let name = item.bytes[(slash + 1)...]
-        let parent = item.bytes[..<slash]
-        if let last, last.path.span.isEqual(to: parent.span) {
-            return Self.location(item, in: root, last.directory, name)
-        }
-        let directory = try Self.open(BytePath(parent), in: root, for: path)
+        return Location(
+            kind: root.kind,
+            directory: try directory(at: item.bytes[..<slash], holding: name, in: root, for: path),
+            name: name,
+            root: root.directory,
+            path: [UInt8](root.relativePath(of: item.bytes[...]))
+        )
+    }
+
+    /// Opens the directory at `parent`, from which `name` may be exported.
+    private mutating func directory(
+        at parent: ArraySlice<UInt8>,
+        holding name: ArraySlice<UInt8>,
+        in root: Root,
+        for path: BytePath
+    ) throws(MigrationError) -> OpenFile {
+        if let last, last.path.span.isEqual(to: parent.span) { return last.directory }
+        let directory = try Self.open(root.relativePath(of: parent), in: root, for: path)
         let isRefused = try Self.reaching(path) { () throws(SystemError) in
             try directory === root.directory
                 ? isBookkeeping(name, in: root) : liesInBookkeeping(directory, beneath: root)
@@ -113,9 +131,9 @@ package struct SourceRoots {
         // Outside the container, the extension could replace the directory. In the container's
         // root, a name could be that of the bookkeeping.
         if root.kind == .container, directory !== root.directory {
-            last = (parent, root.kind, directory)
+            last = (parent, directory)
         }
-        return Self.location(item, in: root, directory, name)
+        return directory
     }
 
     private static func location(of root: Root) -> Location {
@@ -129,31 +147,14 @@ package struct SourceRoots {
         )
     }
 
-    private static func location(
-        _ item: BytePath,
-        in root: Root,
-        _ directory: OpenFile,
-        _ name: ArraySlice<UInt8>
-    ) -> Location {
-        let rest = item.bytes.dropFirst(root.path.bytes.count).drop { $0 == UInt8(ascii: "/") }
-        return Location(
-            kind: root.kind,
-            directory: directory,
-            name: name,
-            root: root.directory,
-            path: [UInt8](rest)
-        )
-    }
-
-    /// Opens the directory at `parent`; returns the open directory of `root` for the root itself.
+    /// Opens the directory at `relative` in `root`; returns that of `root` itself if this is empty.
     private static func open(
-        _ parent: BytePath,
+        _ relative: ArraySlice<UInt8>,
         in root: Root,
         for path: BytePath
     ) throws(MigrationError) -> OpenFile {
-        let rest = parent.bytes.dropFirst(root.path.bytes.count).drop { $0 == UInt8(ascii: "/") }
-        if rest.isEmpty { return root.directory }
-        let relative = BytePath(rest)
+        if relative.isEmpty { return root.directory }
+        let relative = BytePath(relative)
         return try reaching(path) { () throws(SystemError) in
             let opened = OpenFile(try root.directory.descriptor.openDirectoryBeneath(relative))
             // Dots and links may lead back to the root.

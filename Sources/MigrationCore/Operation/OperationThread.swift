@@ -16,7 +16,9 @@ package func withOperation<Result>(
     _ body: (MigrationOperation) async throws -> Result
 ) async throws -> Result {
     defer { progress?.endUpdates() }
-    try ThreadCount.check(threadCount)
+    if let threadCount, !(1...MigrationOperation.threadLimit).contains(threadCount) {
+        throw MigrationError(.invalidOption, "the number of threads must be from 1 to 64")
+    }
     return try await withOperationThread { cancellation in
         try await body(
             MigrationOperation(requesting: threadCount, cancellation, progress: progress)
@@ -110,16 +112,5 @@ package final class OperationThread: TaskExecutor {
             if !state.jobs.isEmpty { return state.jobs.removeFirst() }
             return state.isClosed ? .some(nil) : nil
         }
-    }
-}
-
-/// How many threads an operation may be asked to use.
-enum ThreadCount {
-    /// Checks that a requested number of threads is allowed.
-    static func check(_ requested: Int?) throws(MigrationError) {
-        guard let requested, !(1...MigrationOperation.threadLimit).contains(requested) else {
-            return
-        }
-        throw MigrationError(.invalidOption, "the number of threads must be from 1 to 64")
     }
 }

@@ -25,14 +25,6 @@ struct ContainerListing: SourceVisitor {
         }
     }
 
-    private init(
-        selection: ContainerSelection,
-        body: @escaping (ArchiveEntry, Omission.Reason?) throws -> Void
-    ) {
-        self.selection = selection
-        self.body = body
-    }
-
     mutating func visit(_ item: SourceItem) throws {
         guard !ContainerLayout.ownNames.contains(item.path) else { return }
         let isNew = item.status.linkCount < 2 || linked.insert(item.status.identity).inserted

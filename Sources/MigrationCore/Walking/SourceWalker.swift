@@ -124,11 +124,7 @@ package struct SourceWalker {
     private mutating func leaveLevel(_ visitor: inout some SourceVisitor) throws {
         let level = levels.removeLast()
         try visitor.leave(
-            WalkedDirectory(
-                sourcePath: .here(path),
-                opened: directory,
-                status: level.status
-            )
+            WalkedDirectory(walkedPath: path, opened: directory, status: level.status)
         )
         guard let parent = levels.last else { return }
         path.leave(to: parent.pathCount)
@@ -232,16 +228,13 @@ final class WalkedPath {
 /// It must be used before the walk continues.
 enum SourcePath {
     case known([UInt8])
-    /// Where the walk is.
-    case here(WalkedPath)
     /// In the directory where the walk is.
     case beneath(WalkedPath)
 
     /// The path of `name` in its directory.
-    fileprivate func bytes(of name: [UInt8] = []) -> [UInt8] {
+    fileprivate func bytes(of name: [UInt8]) -> [UInt8] {
         switch self {
         case .known(let bytes): return bytes
-        case .here(let walked): return walked.bytes
         case .beneath(let walked):
             if walked.bytes.isEmpty { return name }
             var bytes: [UInt8] = []
@@ -256,7 +249,6 @@ enum SourcePath {
     fileprivate func count(of name: [UInt8]) -> Int {
         switch self {
         case .known(let bytes): bytes.count
-        case .here(let walked): walked.bytes.count
         case .beneath(let walked):
             walked.bytes.isEmpty ? name.count : walked.bytes.count + 1 + name.count
         }
@@ -355,12 +347,12 @@ package struct FileRun {
 
 /// A directory that was walked, with its status before.
 package struct WalkedDirectory {
-    let sourcePath: SourcePath
+    let walkedPath: WalkedPath
     package let opened: OpenFile
     package let status: FileStatus
 
     /// Its path in the archive; empty for the root.
-    package var path: [UInt8] { sourcePath.bytes() }
+    package var path: [UInt8] { walkedPath.bytes }
 
     /// Throws if entries were added or removed meanwhile.
     package func checkIsUnchanged() throws(ArchiveError) {
