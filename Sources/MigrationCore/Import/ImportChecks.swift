@@ -184,12 +184,6 @@ struct ImportChecks {
         }
     }
 
-    /// Throws if the disk has less space than the archive claims to need.
-    func checkSpace(for reader: ArchiveReader, in staging: StagingDirectory) throws {
-        let available = try staging.directory.descriptor.availableSpace()
-        try checkSpace(for: reader, available: available)
-    }
-
     /// Throws if `available` bytes are less than the archive claims to need.
     func checkSpace(for reader: ArchiveReader, available: UInt64) throws(MigrationError) {
         let needed = reader.totals?.dataBytes ?? reader.header?.sizeEstimate ?? 0
@@ -220,7 +214,10 @@ struct ImportChecks {
     }
 
     /// Refuses to replace data with another program's tar file that is empty or may be cut short.
-    private func checkReplacement(by extractor: ArchiveExtractor, from reader: ArchiveReader) throws {
+    private func checkReplacement(
+        by extractor: ArchiveExtractor,
+        from reader: ArchiveReader
+    ) throws(ArchiveError) {
         guard reader.header == nil, !options.allowsIncomplete else { return }
         guard extractor.totals.entries > 0 else {
             let message = "the tar file holds nothing to restore"

@@ -318,7 +318,6 @@ struct ImportOperation {
         try journal.write(to: bookkeeping)
         return try RecordReserve.make(in: bookkeeping)
     }
-
 }
 
 // MARK: - Staging
@@ -336,7 +335,8 @@ extension ImportOperation {
         let staging = try StagingDirectory.make(for: lock, token: token)
         defer { staging.release() }
         do {
-            try checks.checkSpace(for: reader, in: staging)
+            let space = try staging.directory.descriptor.availableSpace()
+            try checks.checkSpace(for: reader, available: space)
             let (extractor, sessionReport) = try fill(staging, of: target, from: reader)
             let changed = extractor.changedTimeCount
             let commit = ContainerCommit(

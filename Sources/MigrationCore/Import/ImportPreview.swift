@@ -86,10 +86,9 @@ extension ImportOperation {
     }
 
     private func read(_ reader: ArchiveReader, available: UInt64) throws -> ArchiveExtractor {
-        var extraction = ArchiveExtractor.Options()
+        var extraction = ArchiveExtractor.Options(treating: options.externalLinks)
         extraction.isLenient = reader.header == nil
         if reader.header == nil { extraction.byteLimit = available }
-        extraction.externalLinks = options.externalLinks
         extraction.extraMetadata = options.extraMetadata
         extraction.requiresTimes = options.isStrict
         // If this user may not make files there, the import reports it.
@@ -97,7 +96,6 @@ extension ImportOperation {
             in: FileDescriptor.open(container.place.path.parent, .directory)
         )
         extraction.entryHandler = options.entryHandler
-        extraction.reserved = ContainerLayout.ownNames.map { EntryPath(bytes: $0) }
         let extractor = ArchiveExtractor(
             restoringNothing: extraction,
             makeFile: FileDescriptor.openScratch

@@ -8,14 +8,14 @@ public enum VerificationScope: String, Sendable, Codable {
     case everything
     /// The hashes of the pieces and the fingerprint, without reading entries.
     case hashes
+}
 
-    /// The same for the verifier.
-    fileprivate func verifierScope(_ externalLinks: ExternalLinkPolicy) -> ArchiveVerifier.Scope {
-        guard self == .everything else { return .hashes }
-        var options = ArchiveExtractor.Options()
-        options.externalLinks = externalLinks
-        options.reserved = ContainerLayout.ownNames.map { EntryPath(bytes: $0) }
-        return .everything(options, makeFile: FileDescriptor.openScratch)
+extension ArchiveExtractor.Options {
+    /// The options of an import that restores nothing.
+    init(treating externalLinks: ExternalLinkPolicy) {
+        self.init()
+        self.externalLinks = externalLinks
+        reserved = ContainerLayout.ownNames.map { EntryPath(bytes: $0) }
     }
 }
 
@@ -147,9 +147,11 @@ extension ArchiveSource {
         try await withOperation(threadCount: threadCount, progress: progress) { operation in
             let input = try open(operation)
             progress?.setTotal(Int64(clamping: input.size ?? 0))
+            let options = ArchiveExtractor.Options(treating: externalLinks)
             let inspection = try ArchiveVerifier.verify(
                 input,
-                scope: scope.verifierScope(externalLinks)
+                scope: scope == .hashes
+                    ? .hashes : .everything(options, makeFile: FileDescriptor.openScratch)
             ) { progress?.completedUnitCount = Int64(clamping: $0) }
             try inspection.header?.check()
             return inspection
@@ -171,17 +173,13 @@ extension ArchiveSource {
     /// The lost entries of a damaged archive, if it names them; empty unless it is a file.
     @concurrent
     package func losses() async throws -> OmissionList {
-        guard
-            case .everything(let options, let makeFile) = VerificationScope.everything
-                .verifierScope(.keep)
-        else { return OmissionList() }
-        return try await withOperation(threadCount: 1) { operation in
+        try await withOperation(threadCount: 1) { operation in
             let input = try open(operation)
             guard input.size != nil else { return OmissionList() }
             let extractor = try ArchiveVerifier.losses(
                 of: input,
-                options: options,
-                makeFile: makeFile
+                options: ArchiveExtractor.Options(treating: .keep),
+                makeFile: FileDescriptor.openScratch
             )
             return extractor.omissions.onlyDamaged
         }
