@@ -105,7 +105,7 @@ extension ItemArchiver {
                 try location.directory.descriptor.status()
             }
             try entries.claimDirectory(at: path, status)
-            try takeDirectory(location.directory, of: location, from: base, at: path)
+            try takeContents(of: location.directory, at: location, from: base, as: path)
             return 0
         }
         let item = SourceItem(
@@ -121,19 +121,7 @@ extension ItemArchiver {
             try take(entries.admit(item, from: base))
             return item.status.kind == .regular ? item.status.size : 0
         case .directory:
-            let isOmitted = try entries.omitsUnreadable(
-                itemName[...],
-                in: location.directory,
-                item.status,
-                at: name,
-                bytes: item.status.size
-            )
-            if isOmitted { return 0 }
-            let opened = try Self.reading(path) { () throws(SystemError) in
-                OpenFile(try location.directory.descriptor.open(itemName, .directory))
-            }
-            try entries.claimDirectory(at: path, item.status)
-            try takeDirectory(opened, of: location, from: base, at: path)
+            try takeDirectory(item, at: location, from: base, as: path)
             return 0
         default:
             let message = "can't be archived: a \(item.status.kind)"
@@ -149,10 +137,31 @@ extension ItemArchiver {
     }
 
     private func takeDirectory(
-        _ directory: OpenFile,
-        of location: SourceRoots.Location,
+        _ item: SourceItem,
+        at location: SourceRoots.Location,
         from base: SourceBase,
-        at path: EntryPath
+        as path: EntryPath
+    ) throws {
+        let isOmitted = try entries.omitsUnreadable(
+            item.name[...],
+            in: item.directory,
+            item.status,
+            at: path.bytes,
+            bytes: item.status.size
+        )
+        if isOmitted { return }
+        let opened = try Self.reading(path) { () throws(SystemError) in
+            OpenFile(try item.directory.descriptor.open(item.name, .directory))
+        }
+        try entries.claimDirectory(at: path, item.status)
+        try takeContents(of: opened, at: location, from: base, as: path)
+    }
+
+    private func takeContents(
+        of directory: OpenFile,
+        at location: SourceRoots.Location,
+        from base: SourceBase,
+        as path: EntryPath
     ) throws {
         let isContainer = location.kind == .container && location.name == nil
         let bookkeeping = path.bytes + [UInt8(ascii: "/")] + ContainerLayout.bookkeepingName

@@ -438,23 +438,34 @@ extension MigrationHost {
             return (count, nil)
         case (.container(let container), .container(let other)):
             let paths = selection.paths
+            let rules = ContainerSelection(includesCaches: includesCaches, exclusions: [])
             let count = try await compareAlike(at: paths, body) { differences, operation in
-                let first = try wait(on: operation).lockForReading(container)
-                defer { first.release() }
-                let second = try wait(on: operation).lockForReading(other)
-                defer { second.release() }
-                // As an export of them would see them.
-                let comparison = ContainerComparison(
-                    with: second.root,
-                    selecting: ContainerSelection(includesCaches: includesCaches, exclusions: []),
-                    holding: [],
-                    differences,
-                    on: operation
-                )
-                try comparison.run(first.root)
+                try compare(container, other, rules, differences, on: operation)
             }
             return (count, nil)
         }
+    }
+
+    /// Compares two containers, as an export of them would see them.
+    private func compare(
+        _ first: MigrationDataContainer,
+        _ second: MigrationDataContainer,
+        _ selection: ContainerSelection,
+        _ differences: Differences,
+        on operation: MigrationOperation
+    ) throws {
+        let lock = try wait(on: operation).lockForReading(first)
+        defer { lock.release() }
+        let other = try wait(on: operation).lockForReading(second)
+        defer { other.release() }
+        let comparison = ContainerComparison(
+            with: other.root,
+            selecting: selection,
+            holding: [],
+            differences,
+            on: operation
+        )
+        try comparison.run(lock.root)
     }
 
     /// Runs a comparison of two sides of the same kind; returns the number of differences.
