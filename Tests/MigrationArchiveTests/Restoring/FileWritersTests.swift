@@ -98,6 +98,23 @@ struct FileWritersTests {
         #expect(error?.entry == EntryPath("f\(taken)"))
     }
 
+    @Test func `refuses the second of two files even if another thread could make it`() throws {
+        let piece = FrameFormat.chunkSize
+        // Looking for zeros in it takes long. It fills the first piece, but for one small file.
+        var large = [UInt8](repeating: 1, count: piece - 3 * TarFormat.blockSize)
+        for page in stride(from: 0, to: large.count, by: 4096) { large[page] = 0 }
+        let archive = try TestArchive([
+            Item("large", large), Item("f", [1]), Item("f", [2]),
+            Item("next", [UInt8](repeating: 1, count: piece)),
+        ])
+        let error = #expect(throws: ArchiveError.self) {
+            _ = try extract(archive, threadCount: 3)
+        }
+        #expect(error?.code == .entryExists)
+        #expect(error?.entry == EntryPath("f"))
+        #expect(error?.offset ?? 0 > UInt64(piece))
+    }
+
     @Test func `reports a file's failure rather than what comes after it`() throws {
         let files = (0..<100).map { Item("f\($0)", text(100)) }
         let archive = try TestArchive(files + [Item("f7", [1]), Item("missing/f", [1])])
@@ -107,9 +124,13 @@ struct FileWritersTests {
         #expect(error?.entry == EntryPath("f7"))
     }
 
-    @Test func `says of a file with something below it that it is no directory`() throws {
+    @Test(arguments: [false, true])
+    func `says of a file with something below it that it is no directory`(
+        _ inOneWindow: Bool
+    ) throws {
         for _ in 0..<20 {
-            let archive = try TestArchive([Item("a", [1]), Item("a/b", [1])])
+            let items = [Item("a", [1]), Item("a/b", [1])]
+            let archive = try TestArchive(items, inOneWindow: inOneWindow)
             let error = #expect(throws: ArchiveError.self) {
                 _ = try extract(archive, threadCount: 2)
             }
