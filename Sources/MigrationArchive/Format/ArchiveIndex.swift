@@ -232,7 +232,7 @@ extension ArchiveIndex {
         let firstDigest = 8 + Self.fixedSize + SHA256Digest.size
         descriptionDigest = [UInt8](bytes[8 + Self.fixedSize..<firstDigest])
         parseTotals(in: bytes)
-        parseFrames(in: bytes, from: table + 8, count: frameCount)
+        frames = (1..<frameCount + 1).map { Self.frame(in: bytes, at: table + $0 * 8) }
         entryIndexSize = bytes.littleEndian(at: table + 8 + frameCount * 8)
         let endOfDigests = integritySize - 2 * SHA256Digest.size
         digests = bytes[firstDigest..<endOfDigests]
@@ -248,11 +248,6 @@ extension ArchiveIndex {
         totals.hardLinks = bytes.littleEndian(at: 44)
         totals.contentBytes = bytes.littleEndian(at: 52)
         totals.dataBytes = bytes.littleEndian(at: 60)
-    }
-
-    private mutating func parseFrames(in bytes: [UInt8], from start: Int, count: Int) {
-        frames.reserveCapacity(count)
-        for index in 0..<count { frames.append(Self.frame(in: bytes, at: start + index * 8)) }
     }
 
     private static func frame(in bytes: [UInt8], at position: Int) -> Frame {

@@ -78,13 +78,10 @@ struct SHA256Hasher: ~Copyable {
     deinit { unsafe EVP_MD_CTX_free(context) }
 
     /// Adds `bytes` after all others.
-    mutating func update(_ bytes: UnsafeRawBufferPointer) {
-        isHashed = unsafe isHashed && EVP_DigestUpdate(context, bytes.baseAddress, bytes.count) == 1
-    }
-
-    /// Adds `bytes` after all others.
     mutating func update(_ bytes: Span<UInt8>) {
-        unsafe bytes.withUnsafeBytes { unsafe update($0) }
+        isHashed = unsafe bytes.withUnsafeBytes { bytes in
+            unsafe isHashed && EVP_DigestUpdate(context, bytes.baseAddress, bytes.count) == 1
+        }
     }
 
     /// The hash of all bytes.

@@ -56,12 +56,4 @@ package struct ContentSlice: Sendable {
     let range: Range<Int>
 
     var count: Int { range.count }
-
-    /// Passes the content to `body`.
-    func withSpan<Result, Failure: Error>(
-        _ body: (Span<UInt8>) throws(Failure) -> Result
-    ) throws(Failure) -> Result {
-        let bytes = chunk.buffer.bytes
-        return try body(bytes.span.extracting(range))
-    }
 }

@@ -5,14 +5,10 @@ internal import CZstd
 struct FrameDecompressor: ~Copyable {
     private let context: OpaquePointer
 
-    static func make() throws(ArchiveError) -> FrameDecompressor {
+    init() throws(ArchiveError) {
         guard let context = unsafe ZSTD_createDCtx() else {
             throw ArchiveError(.inputFailed, "there is no memory for decompressing")
         }
-        return unsafe FrameDecompressor(adopting: context)
-    }
-
-    private init(adopting context: OpaquePointer) {
         unsafe self.context = context
     }
 

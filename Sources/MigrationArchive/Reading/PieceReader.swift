@@ -34,7 +34,7 @@ package enum PiecePlan: Sendable {
 final class PieceReader: ChunkSource {
     /// The pieces that may be in use on top of those that are read ahead.
     ///
-    /// One is at the reader's cursor; beside other threads, the files of another are being made.
+    /// One is at the reader's cursor. If there are other threads, they make the files of another.
     private static func piecesInUse(by threadCount: Int) -> Int { min(threadCount, 2) }
 
     private let input: ArchiveInput
@@ -271,7 +271,7 @@ private final class PieceOpener {
     init(reading input: ArchiveInput, index: ArchiveIndex?) throws(ArchiveError) {
         self.input = input
         self.index = index
-        decompressor = try FrameDecompressor.make()
+        decompressor = try FrameDecompressor()
     }
 
     func open(_ piece: SealedPiece, into content: FrameBuffer) throws -> OpenedPiece {

@@ -230,7 +230,10 @@ final class StrictTarReader: EntryReader {
         var zeros = ZeroPageCounter()
         repeat {
             let slice = try stream.takeSlice(size - position)
-            if readsAllContent { slice.withSpan { zeros.add($0) } }
+            if readsAllContent {
+                let bytes = slice.chunk.buffer.bytes
+                zeros.add(bytes.span.extracting(slice.range))
+            }
             try body(position, slice)
             position += UInt64(slice.count)
         } while position < size

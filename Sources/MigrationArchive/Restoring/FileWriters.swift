@@ -111,8 +111,8 @@ private struct PendingPaths {
 
 /// Files and parts of files whose contents are in one chunk of the tar stream, made by one thread.
 ///
-/// A batch holds copies of what it needs of each file. Threads that count references to the same
-/// objects would slow each other down.
+/// A batch holds copies of what it needs of each file. If its thread and the reading one used the
+/// same objects, they would slow each other down by counting references to them.
 struct FileBatch: Sendable {
     private enum Work {
         /// Make a file; its path and its name in the directory are in `paths`.
@@ -189,7 +189,7 @@ struct RestoredPlace: Sendable {
     let name: ArraySlice<UInt8>
 }
 
-/// What a file to be made is like, apart from its path.
+/// The size and the metadata of a file to be made, without its path.
 struct RestoredFile: Sendable {
     fileprivate let size: UInt64
     fileprivate let permissions: UInt16

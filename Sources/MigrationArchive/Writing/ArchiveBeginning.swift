@@ -98,7 +98,7 @@ package struct ArchiveBeginning: Sendable {
         on operation: MigrationOperation
     ) throws {
         let (sealed, content) = (FrameBuffer(), FrameBuffer())
-        var decompressor = try FrameDecompressor.make()
+        var decompressor = try FrameDecompressor()
         while let size = try source.nextFrame(into: sealed) {
             try operation.check()
             let compressedSize = UInt32(sealed.count)

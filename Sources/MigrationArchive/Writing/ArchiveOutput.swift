@@ -18,16 +18,16 @@ package final class ArchiveOutput: @unchecked Sendable {
     /// Whether a peer has the beginning of the archive.
     private let isRemote: Bool
     private let encryption: ArchiveEncryption?
-    /// What encrypts an archive that has begun; it refers to this output until the archive ends.
+    /// Encrypts an archive that has begun, and refers to this output until the archive ends.
     private var sealing: Sealing?
     /// How many bytes were written.
     private var count: UInt64 = 0
 
     /// Writes to `descriptor` from its current position.
     ///
-    /// If it leads to a peer, that has an ``ArchiveBeginning``, whose kept bytes are not sent. The first byte
-    /// says whether something is kept. If so, the header's frame comes next, and then the offset at which the
-    /// bytes after it belong, in 8 bytes, little-endian.
+    /// If it leads to a peer (`isRemote`), the peer has an ``ArchiveBeginning``, and what it keeps of that is not
+    /// sent. The first byte says whether something is kept. If so, the header's frame comes next, and then the
+    /// offset at which the bytes after it belong, in 8 bytes, little-endian.
     package init(
         writing descriptor: consuming FileDescriptor,
         isRemote: Bool = false,

@@ -71,8 +71,6 @@ public final class ArchiveWriter {
 
     private let frames: FrameWriter
     private var step: OrderedStep<WrittenPiece, WrittenPiece>
-    /// Receives the archive's bytes; `nil` if only the fingerprint is needed.
-    private let output: ArchiveOutput?
     /// The extra metadata that the archive holds.
     private let extra: ExtraMetadata
     private let operation: MigrationOperation
@@ -124,24 +122,18 @@ public final class ArchiveWriter {
         checksOrder: Bool = false,
         on operation: MigrationOperation
     ) throws {
-        self.output = output
         self.operation = operation
         order = checksOrder ? EntryOrder() : nil
-        let frame = try HeaderFrame(of: header)
         extra = header.extraMetadata
-        try output?.begin()
-        let kept = beginning?.pieces(behind: frame) ?? []
-        frames = FrameWriter(to: output, after: frame, keeping: kept, level: level)
+        frames = try FrameWriter(
+            to: output,
+            goingOnFrom: beginning,
+            after: HeaderFrame(of: header),
+            level: level
+        )
         step = frames.makeStep(of: operation)
         chunk = frames.takeChunk()
         completeWindow = LaidWindow(complete)
-        do {
-            if beginning != nil { try output?.goOn(at: 0, dropsRest: kept.isEmpty) }
-            try output?.write(frame.bytes.span)
-        } catch {
-            abandon()
-            throw error
-        }
     }
 
     deinit {
@@ -518,7 +510,7 @@ extension ArchiveWriter {
         guard !isFinished else { return }
         isFinished = true
         step.abandon()
-        output?.abandon()
+        frames.abandon()
         file.take()?.discard()
     }
 }

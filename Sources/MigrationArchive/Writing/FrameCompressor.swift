@@ -36,21 +36,17 @@ struct FrameCompressor: ~Copyable {
     private static let variedWindowLog = CInt(FrameFormat.chunkSize.trailingZeroBitCount)
 
     /// Makes a compressor for `level`, which zstd clamps to the levels that it knows.
-    static func make(level: Int) throws(ArchiveError) -> FrameCompressor {
+    init(level: Int) throws(ArchiveError) {
         guard let context = unsafe ZSTD_createCCtx(), let probe = unsafe ZSTD_createCCtx() else {
             throw ArchiveError(.outputFailed, "there is no memory for compressing")
         }
         unsafe ZSTD_CCtx_setParameter(context, ZSTD_c_compressionLevel, CInt(level))
         unsafe ZSTD_CCtx_setParameter(context, ZSTD_c_checksumFlag, 1)
-        if !hasSmallTables(level) {
-            unsafe ZSTD_CCtx_setParameter(context, ZSTD_c_hashLog, largestTableLog)
-            unsafe ZSTD_CCtx_setParameter(context, ZSTD_c_chainLog, largestTableLog)
+        if !Self.hasSmallTables(level) {
+            unsafe ZSTD_CCtx_setParameter(context, ZSTD_c_hashLog, Self.largestTableLog)
+            unsafe ZSTD_CCtx_setParameter(context, ZSTD_c_chainLog, Self.largestTableLog)
         }
         unsafe ZSTD_CCtx_setParameter(context, ZSTD_c_contentSizeFlag, 1)
-        return unsafe FrameCompressor(adopting: context, probe: probe, level: level)
-    }
-
-    private init(adopting context: OpaquePointer, probe: OpaquePointer, level: Int) {
         unsafe self.context = context
         unsafe probeContext = probe
         self.level = level

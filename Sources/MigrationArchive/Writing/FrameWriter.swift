@@ -24,20 +24,32 @@ final class FrameWriter: @unchecked Sendable {
     /// Receives each entry once its headers are written, on the thread that writes them.
     var entryHandler: (@Sendable (ArchiveEntry) -> Void)?
 
+    /// Begins an archive with `frame`; if the output is a file that holds `beginning`, the identical part stays in it.
     init(
         to output: ArchiveOutput?,
+        goingOnFrom beginning: ArchiveBeginning?,
         after frame: HeaderFrame,
-        keeping pieces: [ArchiveBeginning.Piece],
         level: Int
-    ) {
+    ) throws {
         self.output = output
         self.level = level
         isCompressible = frame.header.isCompressible
-        kept = pieces
-        difference = Monitor(pieces.isEmpty)
+        kept = beginning?.pieces(behind: frame) ?? []
+        difference = Monitor(kept.isEmpty)
         headerSize = UInt64(frame.bytes.count)
         index = ArchiveIndex(after: frame)
+        try output?.begin()
+        do {
+            if beginning != nil { try output?.goOn(at: 0, dropsRest: kept.isEmpty) }
+            try output?.write(frame.bytes.span)
+        } catch {
+            abandon()
+            throw error
+        }
     }
+
+    /// Ends the work without an archive.
+    func abandon() { output?.abandon() }
 
     /// Returns an empty chunk to fill.
     func takeChunk() -> FrameBuffer {
@@ -53,7 +65,7 @@ final class FrameWriter: @unchecked Sendable {
         let depth = operation.threadCount + (hasRoom ? 1 : 0)
         return OrderedStep(of: operation, depth: depth, sink: write) { [self] in
             guard output != nil else { return { try $0.completed(operation) } }
-            var compressor = try FrameCompressor.make(level: level)
+            var compressor = try FrameCompressor(level: level)
             return { [self] piece in
                 var piece = try piece.completed(operation)
                 if !keep(&piece) { try compress(&piece, with: &compressor) }
@@ -180,7 +192,7 @@ extension FrameWriter {
         if case .kept = piece.form {
             // An earlier frame differs, which was not known yet when another thread checked this
             // one.
-            var compressor = try FrameCompressor.make(level: level)
+            var compressor = try FrameCompressor(level: level)
             try compress(&piece, with: &compressor)
         }
         var size = piece.buffer.count

@@ -209,7 +209,7 @@ extension ItemArchiver {
     private struct Visitor: SourceVisitor {
         let archiver: ItemArchiver
         let base: SourceBase
-        /// What to keep; `nil` for everything.
+        /// Chooses the items to archive; `nil` if all are archived.
         var selection: ContainerSelection?
         /// The path of the bookkeeping in a container that an extension appends.
         var bookkeeping: [UInt8]?

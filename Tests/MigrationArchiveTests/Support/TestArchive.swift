@@ -188,7 +188,7 @@ struct TestArchive {
                 let (sealed, content) = (FrameBuffer(), FrameBuffer())
                 let bytes = frames[number]
                 sealed.append(bytes.span)
-                var decompressor = try FrameDecompressor.make()
+                var decompressor = try FrameDecompressor()
                 let size = Int(listing.size)
                 _ = try decompressor.open(sealed, into: content, contentSize: size)
                 change(content)

@@ -8,7 +8,7 @@ struct FrameCompressorTests {
     private static let content = noise(1 << 20).map { $0 & 7 + UInt8(ascii: "a") }
 
     private func compressed(entries: Int, level: Int, after others: [Int] = []) throws -> [UInt8] {
-        var compressor = try FrameCompressor.make(level: level)
+        var compressor = try FrameCompressor(level: level)
         var result: [UInt8] = []
         for count in others + [entries] {
             let (input, output) = (FrameBuffer(), FrameBuffer())
@@ -35,7 +35,7 @@ struct FrameCompressorTests {
     }
 
     @Test func `finds what repeats from the start of a chunk to its end`() throws {
-        var compressor = try FrameCompressor.make(level: 3)
+        var compressor = try FrameCompressor(level: 3)
         let (input, output) = (FrameBuffer(), FrameBuffer())
         let content = noise(64 << 10)
         let middle = [UInt8](repeating: 0, count: FrameFormat.chunkSize - 2 * content.count)

@@ -10,8 +10,8 @@ public enum ArchiveForge {
 
         init() {
             do {
-                compressor = try FrameCompressor.make(level: 1)
-                decompressor = try FrameDecompressor.make()
+                compressor = try FrameCompressor(level: 1)
+                decompressor = try FrameDecompressor()
             } catch {
                 fatalError("no compressor: \(error)")
             }
