@@ -11,7 +11,6 @@ package final class ItemArchiver {
     package let operation: MigrationOperation
 
     private let writer: ArchiveWriter
-    private let statuses: FileStatusReader
     private var filler = WindowFiller()
     /// Fills windows with items that can't wait, so that the windows of all others stay full.
     private var urgentFiller = WindowFiller()
@@ -31,7 +30,6 @@ package final class ItemArchiver {
         self.writer = writer
         let attributes = AttributeReader(holding: extra, isStrict: isStrict)
         entries = EntryArchiver(attributes, outputIdentity: outputIdentity)
-        statuses = FileStatusReader(on: operation)
         self.operation = operation
         writer.progressHandler = { [entries, operation] in
             operation.progress?.completedUnitCount += Int64($0)
@@ -220,7 +218,7 @@ extension ItemArchiver {
         func visit(_ run: FileRun) throws {
             let keepsAll = selection?.keepsAllFiles(in: run.path) ?? (bookkeeping == nil)
             let known = known?.take(run)
-            try archiver.statuses.forEachStatus(of: run, known: known) { index, status in
+            try run.forEachStatus(known: known, on: archiver.operation) { index, status in
                 let path = EntryPath(bytes: run.path(at: index))
                 if !keepsAll, let reason = reasonForOmitting(path.bytes) {
                     omit(path.bytes, status, reason)
@@ -295,9 +293,7 @@ extension ItemArchiver {
 
     private func measure(_ directory: OpenFile) throws -> UInt64 {
         do {
-            var measure = SourceMeasure(selecting: nil, readingWith: statuses)
-            try SourceWalker.walk(directory, on: operation, visiting: &measure)
-            return measure.contentBytes
+            return try SourceMeasure.measure(directory, selecting: nil, on: operation).contentBytes
         } catch let error as ArchiveError where error.code != .damaged {
             // The directory is omitted anyway; the size of unreadable files stays uncounted.
             return 0

@@ -82,12 +82,12 @@ struct WholeContainerExport: ContainerExport {
     }
 
     func properties(availableSpace: UInt64?) throws -> ExportProperties {
-        var measure = SourceMeasure(
+        let measure = try SourceMeasure.measure(
+            root,
             selecting: selection,
-            readingWith: FileStatusReader(on: operation),
-            noting: known
+            noting: known,
+            on: operation
         )
-        try SourceWalker.walk(root, on: operation, visiting: &measure)
         guard measure.contentBytes <= ArchiveWriter.longestStream else {
             let message = "an archive holds at most 1 TiB, and the container holds more"
             throw ArchiveError(.unrepresentable, message)

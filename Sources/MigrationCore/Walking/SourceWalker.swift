@@ -313,38 +313,6 @@ extension ContainerSelection {
     }
 }
 
-/// Consecutive files in a directory, of which only the names are known.
-package struct FileRun {
-    /// The open directory that holds them, and its status before it was listed.
-    let directory: OpenFile
-    let status: FileStatus
-
-    /// The directory's path in the archive; empty for the root.
-    let path: [UInt8]
-
-    /// The directory's names.
-    let listing: DirectoryListing
-
-    /// The files' range in the listing.
-    let range: Range<Int>
-
-    /// The path of the file at `index` in the archive.
-    func path(at index: Int) -> [UInt8] { listing.path(at: index, beneath: path) }
-
-    func status(at index: Int) throws(ArchiveError) -> FileStatus {
-        do {
-            return try listing.status(at: index, in: directory.descriptor)
-        } catch {
-            throw SourceItem.failure(error, at: path(at: index))
-        }
-    }
-
-    /// The file at `index` with its status.
-    func item(at index: Int) throws(ArchiveError) -> SourceItem {
-        try SourceItem(named: listing[index], at: .known(path(at: index)), in: directory)
-    }
-}
-
 /// A directory that was walked, with its status before.
 package struct WalkedDirectory {
     let walkedPath: WalkedPath
@@ -363,80 +331,5 @@ package struct WalkedDirectory {
             throw SourceWalker.unreadable(path, error)
         }
         guard now.isUnchanged(since: status) else { throw SourceWalker.changed(path) }
-    }
-}
-
-// MARK: - Measuring
-
-/// The size of a source tree, from a walk that reads no content.
-struct SourceMeasure: SourceVisitor {
-    /// The bytes of content; a file with several names counts once.
-    private(set) var contentBytes: UInt64 = 0
-
-    /// The bytes that the content takes on disk; less than `contentBytes` if files have holes.
-    private(set) var allocatedBytes: UInt64 = 0
-
-    /// The longest path, in bytes, that is never too long for an archive.
-    private static let longestPath = Int(UInt16.max)
-
-    private let selection: ContainerSelection?
-    private let statuses: FileStatusReader
-    private let known: KnownStatuses?
-    private var linked: Set<FileStatus.Identity> = []
-
-    /// Measures the files that `selection` keeps, or everything, and records their statuses in `known`.
-    init(
-        selecting selection: ContainerSelection?,
-        readingWith statuses: FileStatusReader,
-        noting known: KnownStatuses? = nil
-    ) {
-        self.selection = selection
-        self.statuses = statuses
-        self.known = known
-    }
-
-    static var visitsRuns: Bool { true }
-
-    mutating func visit(_ run: FileRun) throws {
-        guard let selection, !selection.keepsAllFiles(in: run.path) else {
-            var seen: [FileStatus] = []
-            try statuses.forEachStatus(of: run) { _, status in
-                count(status)
-                if known != nil { seen.append(status) }
-            }
-            known?.note(seen, of: run)
-            return
-        }
-        for index in run.range {
-            let path = run.path(at: index)
-            guard selection.reasonForOmitting(path, isDirectory: false) == nil else { continue }
-            count(try run.status(at: index))
-        }
-    }
-
-    mutating func visit(_ item: SourceItem) {
-        if isKept(item) { count(item.status) }
-    }
-
-    private mutating func count(_ status: FileStatus) {
-        guard status.kind == .regular else { return }
-        if status.linkCount > 1, !linked.insert(status.identity).inserted { return }
-        contentBytes.addSaturating(status.size)
-        allocatedBytes.addSaturating(min(status.size, status.allocatedSize))
-    }
-
-    func enter(_ item: SourceItem, opened: OpenFile) throws -> Bool {
-        guard isKept(item) else { return false }
-        // In a tree that is too deep, the archiver would write a gigabyte of paths before it fails.
-        if selection != nil, item.pathCount > Self.longestPath {
-            try EntryPath(bytes: item.path).checkIsRepresentable()
-        }
-        return true
-    }
-
-    func passesOver(_ item: SourceItem) -> Bool { !isKept(item) }
-
-    private func isKept(_ item: SourceItem) -> Bool {
-        selection?.reasonForOmitting(item) == nil
     }
 }

@@ -192,18 +192,39 @@ struct FailedExportTests {
         arguments: ["Documents/none", "Documents/empty"]
     )
     func `names a file that can't be read`(_ name: String) throws {
+        try expectFirstUnreadable(name, after: "chmod 000 source/\(name)")
+    }
+
+    @Test(
+        .enabled(if: !Machine.isRoot || Machine.has("setpriv"), "needs an ordinary user"),
+        arguments: [1, 2, 4]
+    )
+    func `names the first of the files that can't be read`(_ threads: Int) throws {
+        // The names of the first directory can be listed, but nothing is known of its files.
+        let script = """
+            cd source/Documents; mkdir 1 2; touch 1/file; chmod 444 1; chmod 000 2; cd ../..
+            """
+        try expectFirstUnreadable("Documents/1/file", after: script, "--threads \(threads)")
+    }
+
+    /// Exports as an ordinary user, whose error must name `name`.
+    private func expectFirstUnreadable(
+        _ name: String,
+        after script: String,
+        _ options: String = ""
+    ) throws {
         let place = try Workplace()
         try place.makeContainer()
         // The user can't write a profile of the coverage into this directory.
         let user =
             "env LLVM_PROFILE_FILE=/dev/null "
             + (Machine.isRoot ? "setpriv --reuid 65534 --regid 65534 --clear-groups" : "")
-        let usable = try place.shell(
-            "chmod 777 .; chmod 000 source/\(name); \(user) $migrate --version"
-        )
+        let usable = try place.shell("chmod 777 .; \(script); \(user) $migrate --version")
         if usable.exitCode != 0 { try Test.cancel("an ordinary user can't run the binary") }
         try place.shell("chown -R 65534 source 2>&1")
-        let result = try place.shell("\(user) $migrate export --container source --out archive")
+        let result = try place.shell(
+            "\(user) $migrate export --container source --out archive \(options)"
+        )
         result.expectFailure(1)
         let expected = "migrate: error: export source: can't be read: \(name): Permission denied"
         #expect(result.errorLine?.hasPrefix(expected) ?? false, "\(result.errors)")

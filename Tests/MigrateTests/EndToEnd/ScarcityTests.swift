@@ -139,19 +139,37 @@ struct ScarcityTests {
         let place = try makePlace()
         let result = try run(
             place,
-            """
-            exec bash -c '
-                for file in /proc/$$/fd/*; do
-                    number=${file##*/}
-                    if [ $number -gt 2 ]; then eval "exec $number>&-"; fi
-                done
-                . ./run.sh'
-            """,
+            Self.closingOtherFiles(". ./run.sh"),
             prefix: "bash -c 'ulimit -n \(limit) && exec \"$@\"' -"
         )
         let successes = expect(result, limit, reasons: ["Too many open files"])
         if limit < 8 { #expect(successes == 0) }
         if limit == 64 { #expect(successes == 7, "\(result.output)") }
+    }
+
+    @Test(.enabled(if: Machine.has("bash"), "needs bash"), arguments: [1, 2, 16, 64])
+    func `exports many directories where few files may be open`(_ threads: Int) throws {
+        let place = try Workplace()
+        try place.shell(
+            """
+            for i in $(seq 300); do mkdir -p source/Documents/$i; touch source/Documents/$i/f; done
+            """
+        )
+        let export = "$migrate export --container source --out archive --threads \(threads)"
+        let result = try place.shell(Self.closingOtherFiles("ulimit -n 64; \(export)"))
+        #expect(result.exitCode == 0, "\(result.errors)")
+    }
+
+    /// A script that runs `script` with no open files but the first three.
+    private static func closingOtherFiles(_ script: String) -> String {
+        """
+        exec bash -c '
+            for file in /proc/$$/fd/*; do
+                number=${file##*/}
+                if [ $number -gt 2 ]; then eval "exec $number>&-"; fi
+            done
+            \(script)'
+        """
     }
 
     /// Every processor may have a thread, whose stack takes addresses too.
