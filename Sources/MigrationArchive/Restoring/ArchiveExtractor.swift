@@ -283,8 +283,7 @@ package final class ArchiveExtractor {
             switch entry.kind {
             case .file: try restoreFile(entry, from: archive, onProgress)
             case .directory: try restoreDirectory(entry)
-            case .symbolicLink(let target):
-                try links.add(entry, kind: .symbolic, to: target, at: archive.entryOffset)
+            case .symbolicLink: try links.add(entry, at: archive.entryOffset)
             case .hardLink(let target):
                 try restoreHardLink(entry, to: target, at: archive.entryOffset)
             }
@@ -459,8 +458,8 @@ extension ArchiveExtractor {
             let name = [UInt8](entry.path.lastComponent)
             if !isImplied { try declareDirectory(entry, named: name, in: directory) }
             if let owner = entry.owner { try tree.setOwner(owner, of: name, in: directory) }
-            if !attributes.isEmpty {
-                try directory.openDirectory(name).setExtendedAttributes(attributes)
+            if !attributes.isEmpty, let directory = directory as? OpenFile {
+                try directory.descriptor.open(name, .directory).setExtendedAttributes(attributes)
             }
         }
         try directories.add(entry, permissions: restoredPermissions(of: entry))
@@ -524,8 +523,7 @@ extension ArchiveExtractor {
             case .regular where entry.isLinkToItself, .symbolicLink where entry.isLinkToItself:
                 return
             case .regular: break
-            case .symbolicLink:
-                return try links.add(entry, kind: .hard, to: target.bytes, at: offset)
+            case .symbolicLink: return try links.add(entry, at: offset)
             default:
                 let message = "a hard link to something that is not a file"
                 throw ArchiveError(.refused, message, entry: entry.path)
@@ -536,7 +534,7 @@ extension ArchiveExtractor {
                 throw DeferredLinks.missingTarget(target, of: entry.path)
             }
             // The earlier entry may be a symbolic link that isn't made yet.
-            return try links.add(entry, kind: .hard, to: target.bytes, at: offset)
+            return try links.add(entry, at: offset)
         }
         let directory = try tree.parent(of: entry.path)
         let name = [UInt8](entry.path.lastComponent)

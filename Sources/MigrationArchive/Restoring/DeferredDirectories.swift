@@ -25,11 +25,12 @@ final class DeferredDirectories {
 
     /// Adds the directory of `entry`, which gets `permissions`.
     func add(_ entry: ArchiveEntry, permissions: UInt16) throws(SystemError) {
-        let directory = DeferredDirectory(
-            path: entry.path.bytes,
+        let directory = ArchiveEntry(
+            path: entry.path,
+            kind: .directory,
             permissions: permissions,
             modificationTime: entry.modificationTime,
-            accessLists: entry.extendedAttributes.accessLists
+            extendedAttributes: entry.extendedAttributes.accessLists
         )
         try spool.append(directory.record)
     }
@@ -43,109 +44,37 @@ final class DeferredDirectories {
     ///
     /// Those that can't be entered afterwards come last, each after those in it.
     func finish() throws {
-        var closed: [DeferredDirectory] = []
+        var closed: [ArchiveEntry] = []
         var closedBytes = 0
         try spool.forEachReversed { record in
-            let directory = DeferredDirectory(record: record)
-            let path = EntryPath(bytes: directory.path)
-            if redeclared.contains(path) {
-                guard try finished.insert(path) else { return }
+            let directory = ArchiveEntry(record: record[...])
+            if redeclared.contains(directory.path) {
+                guard try finished.insert(directory.path) else { return }
             }
             if directory.permissions & 0o500 == 0o500 { return try finish(directory) }
             closed.append(directory)
-            closedBytes += directory.path.count
+            closedBytes += directory.path.bytes.count
             guard closedBytes <= Self.closedBytesLimit else {
                 let message = "the archive holds too many directories that nobody may enter"
-                throw ArchiveError(.refused, message, entry: path)
+                throw ArchiveError(.refused, message, entry: directory.path)
             }
         }
-        closed.sort { EntryPath(bytes: $0.path).isLeft(before: EntryPath(bytes: $1.path)) }
+        closed.sort { $0.path.isLeft(before: $1.path) }
         for directory in closed { try finish(directory) }
     }
 
-    private func finish(_ directory: DeferredDirectory) throws(ArchiveError) {
-        let path = EntryPath(bytes: directory.path)
+    private func finish(_ entry: ArchiveEntry) throws(ArchiveError) {
         do throws(SystemError) {
-            try tree.directory(at: path).finish(
-                permissions: directory.permissions,
-                modificationTime: directory.modificationTime,
-                accessLists: directory.accessLists
-            )
+            guard let directory = try tree.directory(at: entry.path) as? OpenFile else { return }
+            try directory.descriptor.setPermissions(entry.permissions)
+            try directory.descriptor.setExtendedAttributes(entry.extendedAttributes)
+            try directory.descriptor.setModificationTime(entry.modificationTime)
         } catch {
-            if error.isMissing, options.linkTargets.contains(path) { return }
-            throw ArchiveError(error, restoring: path)
+            if error.isMissing, options.linkTargets.contains(entry.path) { return }
+            throw ArchiveError(error, restoring: entry.path)
         }
     }
 
     /// Forgets all directories.
     func close() { spool.close() }
-}
-
-/// The mode, time and access control lists of one directory, kept until the end.
-struct DeferredDirectory: Equatable {
-    let path: [UInt8]
-    let permissions: UInt16
-    let modificationTime: FileTime
-    let accessLists: [ExtendedAttribute]
-
-    /// The bytes of a record before its path.
-    private static let headSize = 18
-
-    var record: [UInt8] {
-        var bytes: [UInt8] = []
-        bytes.appendLittleEndian(permissions)
-        bytes.append(modificationTime)
-        bytes.appendLittleEndian(UInt32(path.count))
-        bytes += path
-        for list in accessLists {
-            bytes.appendLittleEndian(UInt32(list.name.count))
-            bytes.appendLittleEndian(UInt32(list.value.count))
-            bytes += list.name + list.value
-        }
-        return bytes
-    }
-
-    init(
-        path: [UInt8],
-        permissions: UInt16,
-        modificationTime: FileTime,
-        accessLists: [ExtendedAttribute] = []
-    ) {
-        self.path = path
-        self.permissions = permissions
-        self.modificationTime = modificationTime
-        self.accessLists = accessLists
-    }
-
-    init(record: [UInt8]) {
-        permissions = record.littleEndian(at: 0)
-        modificationTime = record.time(at: 2)
-        var position = Self.headSize + Int(record.littleEndian(at: 14, as: UInt32.self))
-        path = [UInt8](record[Self.headSize..<position])
-        var lists: [ExtendedAttribute] = []
-        while position < record.count {
-            let nameEnd = position + 8 + Int(record.littleEndian(at: position, as: UInt32.self))
-            let end = nameEnd + Int(record.littleEndian(at: position + 4, as: UInt32.self))
-            let name = [UInt8](record[position + 8..<nameEnd])
-            lists.append(ExtendedAttribute(name: name, value: [UInt8](record[nameEnd..<end])))
-            position = end
-        }
-        accessLists = lists
-    }
-}
-
-extension [UInt8] {
-    /// Appends the 12 bytes of `time`.
-    mutating func append(_ time: FileTime) {
-        appendLittleEndian(UInt64(bitPattern: time.seconds))
-        appendLittleEndian(time.nanoseconds)
-    }
-
-    /// The time whose bytes begin at `index`.
-    func time(at index: Int) -> FileTime {
-        FileTime(
-            seconds: Int64(bitPattern: littleEndian(at: index)),
-            nanoseconds: littleEndian(at: index + 8)
-        )
-    }
 }

@@ -31,14 +31,9 @@ final class DeferredLinks {
     /// Whether the link at `path` was omitted because it leads out.
     func isSkipped(_ path: EntryPath) -> Bool { skipped.contains(path) }
 
-    /// Adds the link of `entry` to `target`; `offset` is where its header begins in the tar stream.
-    func add(
-        _ entry: ArchiveEntry,
-        kind: DeferredLink.Kind,
-        to target: [UInt8],
-        at offset: UInt64
-    ) throws {
-        if kind == .symbolic, entry.path.leadsOut(withTarget: target) {
+    /// Adds the link of `entry`; `offset` is where its header begins in the tar stream.
+    func add(_ entry: ArchiveEntry, at offset: UInt64) throws {
+        if case .symbolicLink(let target) = entry.kind, entry.path.leadsOut(withTarget: target) {
             switch options.externalLinks {
             case .refuse: throw Self.refusal(of: entry.path, to: target, end: .outside)
             case .skip: return try skip(entry.path, to: target)
@@ -49,15 +44,9 @@ final class DeferredLinks {
         let directory = try tree.parent(of: entry.path)
         if options.isLenient { try tree.makePlaceholder(at: entry.path, in: directory) }
         skipped.remove(entry.path)
-        let link = DeferredLink(
-            kind: kind,
-            path: entry.path.bytes,
-            target: target,
-            modificationTime: entry.modificationTime,
-            owner: entry.owner,
-            offset: offset
-        )
-        try spool.append(link.record)
+        var record: [UInt8] = []
+        record.appendLittleEndian(offset)
+        try spool.append(record + entry.record)
     }
 
     /// Omits the link at `path`, and removes the entry that it would have replaced.
@@ -71,18 +60,20 @@ final class DeferredLinks {
         tally.note(EntryOmission(path: path, kind: .externalLink(target: target)))
     }
 
+    /// Passes each link to `body`, and an error of `body`, which then names the link, to `fail`.
     private func forEach(
         _ operation: MigrationOperation,
-        _ body: (DeferredLink, EntryPath) throws -> Void
+        _ body: (ArchiveEntry) throws -> Void,
+        fail: (any Error, EntryPath) throws -> Void = { error, _ in throw error }
     ) throws {
         try spool.forEach { record in
             try operation.check()
-            let link = DeferredLink(record: record)
-            let path = EntryPath(bytes: link.path)
+            let link = ArchiveEntry(record: record.dropFirst(8))
             do {
-                try body(link, path)
+                try body(link)
             } catch {
-                throw ArchiveError.located(error, restoring: path, at: link.offset)
+                let offset = record.littleEndian(at: 0, as: UInt64.self)
+                try fail(ArchiveError.located(error, restoring: link.path, at: offset), link.path)
             }
         }
     }
@@ -93,54 +84,43 @@ final class DeferredLinks {
 extension DeferredLinks {
     /// Makes all links.
     func make(_ operation: MigrationOperation) throws {
-        try forEach(operation) { link, path in
-            do {
-                switch link.kind {
-                case .symbolic: try makeSymbolicLink(link, at: path)
-                case .hard: try makeHardLink(link, at: path)
-                }
-            } catch {
-                let error = ArchiveError.located(error, restoring: path, at: link.offset)
-                guard try tally.passesOver(error, of: path) else { throw error }
-            }
+        try forEach(operation, make) { error, path in
+            guard try tally.passesOver(error, of: path) else { throw error }
         }
     }
 
-    private func makeSymbolicLink(_ link: DeferredLink, at path: EntryPath) throws {
-        let directory = try tree.parent(of: path)
-        let name = [UInt8](path.lastComponent)
-        guard try tree.removePlaceholder(at: path, in: directory) else { return }
-        try directory.makeSymbolicLink(
-            name,
-            to: link.target,
-            modificationTime: link.modificationTime
-        )
-        if let owner = link.owner {
-            try tree.setOwner(owner, of: name, in: directory)
-        } else {
-            try tree.setOwner(of: name, in: directory)
+    private func make(_ link: ArchiveEntry) throws {
+        let directory = try tree.parent(of: link.path)
+        guard try tree.removePlaceholder(at: link.path, in: directory) else { return }
+        switch link.kind {
+        case .symbolicLink(let target):
+            let (name, time) = ([UInt8](link.path.lastComponent), link.modificationTime)
+            try directory.makeSymbolicLink(name, to: target, modificationTime: time)
+            try tree.setOwner(link.owner, of: name, in: directory)
+        case .hardLink(let target): try makeHardLink(link, to: target, in: directory)
+        case .file, .directory: return
         }
-        tally.countLink(.symbolic, at: path)
+        tally.count(link)
     }
 
     /// Makes a hard link to a symbolic link.
-    private func makeHardLink(_ link: DeferredLink, at path: EntryPath) throws {
-        let target = EntryPath(bytes: link.target)
-        let directory = try tree.parent(of: path)
-        guard try tree.removePlaceholder(at: path, in: directory) else { return }
+    private func makeHardLink(
+        _ link: ArchiveEntry,
+        to target: EntryPath,
+        in directory: any RestoredDirectory
+    ) throws {
         let targetName = [UInt8](target.lastComponent)
         let source: any RestoredDirectory
         do {
             source = try tree.existingParent(of: target)
             guard try source.status(of: targetName).kind == .symbolicLink else {
-                throw Self.missingTarget(target, of: path)
+                throw Self.missingTarget(target, of: link.path)
             }
         } catch let error as SystemError where error.isMissing {
-            throw Self.missingTarget(target, of: path)
+            throw Self.missingTarget(target, of: link.path)
         }
-        let name = [UInt8](path.lastComponent)
+        let name = [UInt8](link.path.lastComponent)
         try directory.makeHardLink(name, to: targetName, in: source)
-        tally.countLink(.hard, at: path)
     }
 
     /// Returns why a hard link at `path` is refused if its target does not come before it.
@@ -167,15 +147,14 @@ extension DeferredLinks {
         repeat {
             // An omitted link may have been on the route of a link that was checked before.
             knownCount = tally.omissionCount
-            try forEach(operation) { link, path in
-                let depth = path.bytes.count { $0 == UInt8(ascii: "/") }
+            try forEach(operation) { link in
+                let depth = link.path.bytes.count { $0 == UInt8(ascii: "/") }
                 if isFirstLook { allowance += Self.stepsForLink + 4 * depth }
                 looks += 1
                 guard looks + tree.openCount - start <= allowance else {
-                    throw Self.tooManySteps(path)
+                    throw Self.tooManySteps(link.path)
                 }
-                if try isGone(link, at: path) { return }
-                try checkEnd(of: link, at: path)
+                if let target = try target(of: link) { try checkEnd(of: link, to: target) }
             }
             isFirstLook = false
         } while tally.omissionCount > knownCount
@@ -187,35 +166,34 @@ extension DeferredLinks {
         return ArchiveError(.refused, message, entry: path, remedy: .keepExternalLinks)
     }
 
-    /// Whether a later entry has replaced or removed `link`.
-    private func isGone(_ link: DeferredLink, at path: EntryPath) throws(SystemError) -> Bool {
+    /// The target of `link` in the tree; `nil` if a later entry has replaced or removed the link.
+    private func target(of link: ArchiveEntry) throws(SystemError) -> [UInt8]? {
         do {
-            let directory = try tree.existingParent(of: path)
-            let name = [UInt8](path.lastComponent)
-            guard try tree.isLink(name, in: directory) else { return true }
-            guard link.kind == .symbolic else { return false }
-            return try directory.symbolicLinkTarget(name) != link.target
+            let directory = try tree.existingParent(of: link.path)
+            let name = [UInt8](link.path.lastComponent)
+            guard try tree.isLink(name, in: directory) else { return nil }
+            let target = try directory.symbolicLinkTarget(name)
+            if case .symbolicLink(let own) = link.kind, own != target { return nil }
+            return target
         } catch {
             guard error.isMissing else { throw error }
-            return true
+            return nil
         }
     }
 
     /// Refuses or removes a link that leads out through other links, or from the path of a hard
     /// link to it.
-    private func checkEnd(of link: DeferredLink, at path: EntryPath) throws {
-        let directory = try tree.existingParent(of: path)
-        let name = [UInt8](path.lastComponent)
-        let target = try link.kind == .hard ? directory.symbolicLinkTarget(name) : link.target
-        let isOutside = path.leadsOut(withTarget: target)
-        let end = try isOutside ? .outside : tree.end(ofLinkAt: path, to: target)
+    private func checkEnd(of link: ArchiveEntry, to target: [UInt8]) throws {
+        let directory = try tree.existingParent(of: link.path)
+        let isOutside = link.path.leadsOut(withTarget: target)
+        let end = try isOutside ? .outside : tree.end(ofLinkAt: link.path, to: target)
         if end == .inside { return }
         guard options.externalLinks == .skip else {
-            throw Self.refusal(of: path, to: target, end: end)
+            throw Self.refusal(of: link.path, to: target, end: end)
         }
-        try directory.removeFile(name)
-        tally.discountLink(link.kind)
-        tally.note(EntryOmission(path: path, kind: .externalLink(target: target)))
+        try directory.removeFile([UInt8](link.path.lastComponent))
+        tally.discount(link)
+        tally.note(EntryOmission(path: link.path, kind: .externalLink(target: target)))
     }
 
     /// Returns why a link at `path` to `target`, which doesn't end inside the tree, is refused.
@@ -230,65 +208,5 @@ extension DeferredLinks {
             ? "a link may lead out of the container, up from something that is not a directory: \(target)"
             : "a link leads out of the container, to \(target)"
         return ArchiveError(.externalLink, reason, entry: path)
-    }
-}
-
-// MARK: - Records
-
-/// One link, kept until all files exist.
-struct DeferredLink: Equatable {
-    enum Kind: UInt8 {
-        case symbolic = 0
-        case hard = 1
-    }
-
-    let kind: Kind
-    let path: [UInt8]
-    let target: [UInt8]
-    let modificationTime: FileTime
-    /// The link's owner; `nil` if all entries get the same owner.
-    var owner: FileOwner?
-    /// Where its header begins in the tar stream.
-    let offset: UInt64
-
-    var record: [UInt8] {
-        var bytes = [kind.rawValue]
-        bytes.append(modificationTime)
-        bytes.appendLittleEndian(offset)
-        // The largest number is never an owner.
-        bytes.appendLittleEndian(owner?.user ?? .max)
-        bytes.appendLittleEndian(owner?.group ?? .max)
-        bytes.appendLittleEndian(UInt32(path.count))
-        return bytes + path + target
-    }
-
-    init(
-        kind: Kind,
-        path: [UInt8],
-        target: [UInt8],
-        modificationTime: FileTime,
-        owner: FileOwner? = nil,
-        offset: UInt64
-    ) {
-        self.kind = kind
-        self.path = path
-        self.target = target
-        self.modificationTime = modificationTime
-        self.owner = owner
-        self.offset = offset
-    }
-
-    init(record: [UInt8]) {
-        kind = record[0] == Kind.hard.rawValue ? .hard : .symbolic
-        modificationTime = record.time(at: 1)
-        offset = record.littleEndian(at: 13)
-        let owner = FileOwner(
-            user: record.littleEndian(at: 21),
-            group: record.littleEndian(at: 25)
-        )
-        self.owner = owner.isStorable ? owner : nil
-        let count = Int(record.littleEndian(at: 29, as: UInt32.self))
-        path = [UInt8](record[33..<33 + count])
-        target = [UInt8](record[(33 + count)...])
     }
 }

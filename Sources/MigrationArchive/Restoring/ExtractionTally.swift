@@ -90,21 +90,9 @@ extension ExtractionTally {
     /// Counts a directory without its own entry.
     func countImpliedDirectory() { totals.directories += 1 }
 
-    /// Counts the link at `path`.
-    func countLink(_ kind: DeferredLink.Kind, at path: EntryPath) {
-        guard !options.linkTargets.contains(path) else { return }
-        switch kind {
-        case .symbolic: totals.symbolicLinks += 1
-        case .hard: totals.hardLinks += 1
-        }
-    }
-
     /// Uncounts a link that was removed again.
-    func discountLink(_ kind: DeferredLink.Kind) {
-        switch kind {
-        case .symbolic: totals.symbolicLinks -= 1
-        case .hard: totals.hardLinks -= 1
-        }
+    func discount(_ link: ArchiveEntry) {
+        if link.kind.isSymbolicLink { totals.symbolicLinks -= 1 } else { totals.hardLinks -= 1 }
     }
 
     /// Counts a hard link to `target`.

@@ -89,3 +89,68 @@ package final class RecordSpool {
         return bytes
     }
 }
+
+// MARK: - Entries in records
+
+extension ArchiveEntry {
+    /// The bytes of a record before the path and what else has any length.
+    private static let headSize = 23
+
+    /// The entry without its content, for a spool.
+    var record: [UInt8] {
+        let (number, target): (UInt8, [UInt8]) =
+            switch kind {
+            case .directory, .file: (0, [])
+            case .symbolicLink(let target): (1, target)
+            case .hardLink(let target): (2, target.bytes)
+            }
+        var bytes: [UInt8] = [number]
+        bytes.appendLittleEndian(permissions)
+        bytes.appendLittleEndian(UInt64(bitPattern: modificationTime.seconds))
+        bytes.appendLittleEndian(modificationTime.nanoseconds)
+        // The largest number is never an owner.
+        bytes.appendLittleEndian(owner?.user ?? .max)
+        bytes.appendLittleEndian(owner?.group ?? .max)
+        let texts = [path.bytes, target] + extendedAttributes.flatMap { [$0.name, $0.value] }
+        for text in texts {
+            bytes.appendLittleEndian(UInt32(text.count))
+            bytes += text
+        }
+        return bytes
+    }
+
+    /// Reads the record of a directory or a link.
+    init(record: ArraySlice<UInt8>) {
+        let start = record.startIndex
+        var texts: [[UInt8]] = []
+        var position = start + Self.headSize
+        while position < record.endIndex {
+            let end = position + 4 + Int(record.littleEndian(at: position, as: UInt32.self))
+            texts.append([UInt8](record[position + 4..<end]))
+            position = end
+        }
+        let kind: Kind =
+            switch record[start] {
+            case 0: .directory
+            case 1: .symbolicLink(target: texts[1])
+            default: .hardLink(target: EntryPath(bytes: texts[1]))
+            }
+        let owner = FileOwner(
+            user: record.littleEndian(at: start + 15),
+            group: record.littleEndian(at: start + 19)
+        )
+        self.init(
+            path: EntryPath(bytes: texts[0]),
+            kind: kind,
+            permissions: record.littleEndian(at: start + 1),
+            modificationTime: FileTime(
+                seconds: Int64(bitPattern: record.littleEndian(at: start + 3)),
+                nanoseconds: record.littleEndian(at: start + 11)
+            ),
+            extendedAttributes: stride(from: 2, to: texts.count, by: 2).map {
+                ExtendedAttribute(name: texts[$0], value: texts[$0 + 1])
+            },
+            owner: owner.isStorable ? owner : nil
+        )
+    }
+}

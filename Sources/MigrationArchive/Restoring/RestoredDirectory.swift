@@ -43,16 +43,6 @@ protocol RestoredDirectory: AnyObject, Sendable {
 
     /// Removes an empty directory.
     func removeDirectory(_ name: [UInt8]) throws(SystemError)
-
-    /// Gives this directory extended attributes.
-    func setExtendedAttributes(_ attributes: [ExtendedAttribute]) throws(SystemError)
-
-    /// Gives this directory its permissions, access control lists and time, after everything in it is made.
-    func finish(
-        permissions: UInt16,
-        modificationTime: FileTime,
-        accessLists: [ExtendedAttribute]
-    ) throws(SystemError)
 }
 
 extension OpenFile: RestoredDirectory {
@@ -104,20 +94,6 @@ extension OpenFile: RestoredDirectory {
 
     func removeDirectory(_ name: [UInt8]) throws(SystemError) {
         try descriptor.removeDirectory(name)
-    }
-
-    func setExtendedAttributes(_ attributes: [ExtendedAttribute]) throws(SystemError) {
-        try descriptor.setExtendedAttributes(attributes)
-    }
-
-    func finish(
-        permissions: UInt16,
-        modificationTime: FileTime,
-        accessLists: [ExtendedAttribute]
-    ) throws(SystemError) {
-        try descriptor.setPermissions(permissions)
-        try descriptor.setExtendedAttributes(accessLists)
-        try descriptor.setModificationTime(modificationTime)
     }
 }
 

@@ -60,19 +60,15 @@ final class RestoredTree {
         try LinkWalk.end(ofLinkAt: path, to: target, beneath: cursor)
     }
 
-    /// Gives `name` in `directory` to the requested owner.
-    func setOwner(of name: [UInt8], in directory: any RestoredDirectory) throws(SystemError) {
-        guard let owner = options.owner else { return }
-        try setOwner(owner, of: name, in: directory)
-    }
-
-    /// Gives `name` in `directory` to `owner`.
+    /// Gives `name` in `directory` to `owner`, or to the requested owner of everything.
     func setOwner(
-        _ owner: FileOwner,
+        _ owner: FileOwner? = nil,
         of name: [UInt8],
         in directory: any RestoredDirectory
     ) throws(SystemError) {
-        guard let directory = directory as? OpenFile else { return }
+        guard let owner = owner ?? options.owner, let directory = directory as? OpenFile else {
+            return
+        }
         try directory.descriptor.setOwner(owner, of: name)
     }
 }

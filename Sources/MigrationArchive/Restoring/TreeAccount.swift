@@ -185,11 +185,4 @@ private final class AccountedDirectory: RestoredDirectory {
         }
         try tree.set(TreeAccount.Record(.removed), at: key(of: name))
     }
-
-    func setExtendedAttributes(_ attributes: [ExtendedAttribute]) throws(SystemError) {}
-    func finish(
-        permissions: UInt16,
-        modificationTime: FileTime,
-        accessLists: [ExtendedAttribute]
-    ) throws(SystemError) {}
 }

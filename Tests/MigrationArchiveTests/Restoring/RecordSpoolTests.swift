@@ -56,31 +56,26 @@ struct RecordSpoolTests {
         #expect(files.count == 1)
     }
 
-    @Test func `keeps every field of what is deferred`() {
-        for (kind, owner) in [
-            (DeferredLink.Kind.symbolic, FileOwner(user: 1, group: 2)), (.hard, nil),
-        ] {
-            let link = DeferredLink(
-                kind: kind,
-                path: [0xFF, 0x2F, 1],
-                target: [2, 3],
-                modificationTime: FileTime(seconds: -7, nanoseconds: 999_999_999),
-                owner: owner,
-                offset: .max - 1
-            )
-            #expect(DeferredLink(record: link.record) == link)
-        }
+    @Test(
+        arguments: [
+            ArchiveEntry.Kind.directory, .symbolicLink(target: [2, 3]),
+            .hardLink(target: EntryPath(bytes: [0xFE])),
+        ]
+    )
+    func `keeps every field of what is deferred`(_ kind: ArchiveEntry.Kind) {
         let lists = [
             ExtendedAttribute(name: [1], value: [2, 3]), ExtendedAttribute(name: [4], value: []),
         ]
-        for accessLists in [[], lists] {
-            let directory = DeferredDirectory(
-                path: [1, 2, 3],
+        for (attributes, owner) in [(lists, nil), ([], FileOwner(user: 1, group: 2))] {
+            let entry = ArchiveEntry(
+                path: EntryPath(bytes: [0xFF, 0x2F, 1]),
+                kind: kind,
                 permissions: 0o751,
-                modificationTime: FileTime(seconds: .min, nanoseconds: 1),
-                accessLists: accessLists
+                modificationTime: FileTime(seconds: .min + 7, nanoseconds: 999_999_999),
+                extendedAttributes: attributes,
+                owner: owner
             )
-            #expect(DeferredDirectory(record: directory.record) == directory)
+            #expect(ArchiveEntry(record: ([9] + entry.record).dropFirst()) == entry)
         }
     }
 }
