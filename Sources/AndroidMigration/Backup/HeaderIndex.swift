@@ -1,3 +1,5 @@
+internal import MigrationSystem
+
 /// The headers in a part of a stream, found in one pass, whatever entry's content they are in.
 ///
 /// If entries cover each other, the content of each holds the headers of all that follow. Searching
@@ -57,12 +59,7 @@ package struct HeaderIndex {
     /// The first header from `offset` on.
     package func index(from offset: UInt64) -> Int {
         let block = block(offset)
-        var (low, high) = (0, headers.count)
-        while low < high {
-            let middle = (low + high) / 2
-            if headers[middle].offset < block { low = middle + 1 } else { high = middle }
-        }
-        return low
+        return headers.partitionPoint { $0.offset >= block }
     }
 
     /// Where a header is; `nil` after the last.

@@ -453,11 +453,7 @@ struct RuleTargets {
 
     /// Whether a rule names something in the directory `path`.
     func holdsPath(below path: EntryPath) -> Bool {
-        var (low, high) = (0, paths.count)
-        while low < high {
-            let middle = (low + high) / 2
-            if paths[middle].precedesInTree(path) { low = middle + 1 } else { high = middle }
-        }
-        return low < paths.count && paths[low].isEqual(toOrBelow: path)
+        let first = paths.partitionPoint { !$0.precedesInTree(path) }
+        return first < paths.count && paths[first].isEqual(toOrBelow: path)
     }
 }

@@ -95,16 +95,9 @@ extension EntryIndex {
 
     /// The number of the first window whose path meets `condition`; all later ones meet it too.
     private func firstWindow(where condition: (EntryPath) -> Bool) -> Int {
-        var range = 0..<windows.count
-        while !range.isEmpty {
-            let middle = range.lowerBound + range.count / 2
-            if condition(EntryPath(bytes: [UInt8](path(at: Int(windows[middle].start) + 4)))) {
-                range = range.lowerBound..<middle
-            } else {
-                range = middle + 1..<range.upperBound
-            }
+        windows.partitionPoint {
+            condition(EntryPath(bytes: [UInt8](path(at: Int($0.start) + 4))))
         }
-        return range.lowerBound
     }
 
     /// Returns the pieces in which an entry at `path` begins if it isn't a directory and its window is the last

@@ -84,16 +84,9 @@ package final class ArchiveExtractor {
         /// everything in a selected one is selected too.
         func depthOfFirstIncluded(above path: EntryPath, _ count: Int) -> Int {
             if selectsAll { return 0 }
-            var (low, high) = (0, count)
-            while low < high {
-                let middle = (low + high) / 2
-                if includesDirectory(at: path.ancestor(atDepth: middle + 1)) {
-                    high = middle
-                } else {
-                    low = middle + 1
-                }
+            return (0..<count).partitionPoint {
+                includesDirectory(at: path.ancestor(atDepth: $0 + 1))
             }
-            return low
         }
     }
 
