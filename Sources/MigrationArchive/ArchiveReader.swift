@@ -56,19 +56,15 @@ public final class ArchiveReader: RestorableArchive {
     /// The operation that reads.
     package var operation: MigrationOperation { input.operation }
 
-    private var entries: any EntryReader
+    private let entries: any EntryReader
     private var firstEntry: ArchiveEntry??
     private let strict: StrictTarReader?
     /// The pieces of a migration archive.
     private let pieces: PieceReader?
-    private let source: any ChunkSource
-    /// Whether everything is read in order.
-    private let isWhole: Bool
-    private let knownIndex: ArchiveIndex?
-    private let table: LargeFileTable?
-    /// The same table, even if entries must not be taken from it because the archive may be
-    /// damaged.
+    /// What the archive's end lists; `nil` if everything is read in order.
     private let listing: LargeFileTable?
+    /// The entries that were selected, in place of all.
+    private var selection: SelectedEntryReader?
     private let input: ArchiveInput
     /// Whether the caller is a client, whose task may be cancelled; operations of this project have
     /// a flag.
@@ -94,30 +90,31 @@ public final class ArchiveReader: RestorableArchive {
         let format = try ArchiveFormat.authenticated(in: input)
         isAndroidBackup = format.isAndroidBackup(input)
         guard case .migration(let frame) = format else {
-            source = try format.foreignSource(reading: input)
-            (header, strict, pieces, knownIndex, isWhole) = (nil, nil, nil, nil, true)
-            (table, listing) = (nil, nil)
+            let source = try format.foreignSource(reading: input)
+            (header, strict, pieces, listing) = (nil, nil, nil, nil)
             entries = ForeignTarReader(reading: TarStream(source), holding: foreignMetadata)
             return
         }
         header = frame.header
         try input.pass(frame)
         let index = try Self.index(of: input, after: frame, toleratingDamage: toleratingDamage)
-        let isWhole = access == .whole || index == nil
-        let located = isWhole ? nil : index
+        let located = access == .whole ? nil : index
         let listing = located.map { LargeFileTable(of: input, after: frame, index: $0) }
-        table = toleratingDamage ? nil : listing
-        (knownIndex, self.isWhole, self.listing) = (index, isWhole, listing)
-        let plan = isWhole ? .whole : access
-        let pieces = PieceReader(reading: input, after: frame, index: index, plan: plan) {
-            () throws(ArchiveError) in try listing?.index()
-        }
-        (self.pieces, source) = (pieces, pieces)
+        self.listing = listing
+        let pieces = PieceReader(
+            reading: input,
+            after: frame,
+            index: index,
+            plan: listing == nil ? .whole : access,
+            listing: listing
+        )
+        self.pieces = pieces
+        // Entries must not be taken from the table if the archive may be damaged.
         let strict = StrictTarReader(
             reading: TarStream(pieces, from: UInt64(frame.contentSize)),
-            access == .comparing ? nil : table,
+            toleratingDamage || access == .comparing ? nil : listing,
             holding: frame.header.extraMetadata,
-            readsAllContent: isWhole
+            readsAllContent: listing == nil
         )
         self.strict = strict
         entries = strict
@@ -156,6 +153,7 @@ public final class ArchiveReader: RestorableArchive {
     public func next() throws -> ArchiveEntry? {
         try reportingFailure {
             if let entry = firstEntry.take() { return entry }
+            if let selection { return try selection.next() }
             let entry = try entries.next()
             if entry == nil { try checkTotals() }
             return entry
@@ -179,15 +177,12 @@ public final class ArchiveReader: RestorableArchive {
     package var entryOffset: UInt64 { entries.entryOffset }
 
     /// The current entry's place in its window.
-    package var place: WindowPlace { entries.place }
+    package var place: WindowPlace { selection?.place ?? entries.place }
 
     /// How much of the current entry's content the archive holds, apart from holes.
     package var storedSize: UInt64 { entries.storedSize }
 
-    package var hasDistinctPaths: Bool {
-        guard let strict, entries === strict else { return false }
-        return strict.hasDistinctPaths
-    }
+    package var hasDistinctPaths: Bool { selection == nil && strict?.hasDistinctPaths ?? false }
 
     package func windowHolds(_ hash: Int) -> Bool { strict?.windowHolds(hash) ?? false }
 
@@ -223,9 +218,8 @@ public final class ArchiveReader: RestorableArchive {
     /// The pieces that hold nothing but content of the current entry; `nil` from a pipe, of another
     /// program's tar file, or if an archive is read as a whole.
     package func contentPieces() throws -> ContentPieces? {
-        guard let strict, !isWhole, let knownIndex, let place = try strict.contentPlace()
-        else { return nil }
-        return ContentPieces(from: place.start, size: place.size, in: knownIndex)
+        guard let listing, let place = try strict?.contentPlace() else { return nil }
+        return ContentPieces(from: place.start, size: place.size, in: listing.archive)
     }
 
     /// Passes the content of the current entry to `body`, without reading those of its `pieces`
@@ -242,6 +236,15 @@ public final class ArchiveReader: RestorableArchive {
     /// entry is read; returns `false` if the content must be read instead.
     package func takeContent(_ body: (UInt64, ContentSlice) throws -> Void) throws -> Bool {
         try entries.takeContent(body)
+    }
+
+    /// Reads a migration archive to its end without its entries, and checks each piece against its hash.
+    package func provePieces(onProgress: (UInt64) -> Void) throws {
+        while let chunk = try pieces?.nextChunk() {
+            pieces?.recycle(chunk)
+            onProgress(consumedBytes)
+        }
+        if index == nil { throw ArchiveError.cutShort }
     }
 
     /// Returns the parts of the current entry that can't be restored, once.
@@ -272,26 +275,22 @@ public final class ArchiveReader: RestorableArchive {
     package var frameCount: Int? { index?.frames.count }
 
     private func checkTotals() throws {
-        guard let strict, entries === strict, !hasGap else { return }
+        guard let strict, !hasGap else { return }
         guard let index else {
             throw ArchiveError.cutShort
         }
         var counted = strict.totals
         // Pages of zeros are counted only if all content was read.
-        if !isWhole { counted.dataBytes = index.totals.dataBytes }
+        if listing != nil { counted.dataBytes = index.totals.dataBytes }
         guard counted == index.totals, counted.dataBytes <= counted.contentBytes else {
             throw ArchiveError(.damaged, "the entries do not match the totals at the archive's end")
         }
-        let entryIndex = try readEntryIndex(listedIn: index)
-        let frameCount = index.frames.count
-        guard strict.entryIndex.isEncoded(as: entryIndex.bytes, frameCount: frameCount) else {
+        guard let entryIndex = try pieces?.entryIndex ?? listing?.index(),
+            strict.entryIndex.isEncoded(as: entryIndex.bytes, frameCount: index.frames.count)
+        else {
             let message = "the index of entries does not match the archive"
             throw ArchiveError(.damaged, message)
         }
-    }
-
-    private func readEntryIndex(listedIn index: ArchiveIndex) throws -> EntryIndex {
-        try pieces?.entryIndex ?? table?.index() ?? input.readEntryIndex(listedIn: index)
     }
 }
 
@@ -370,10 +369,10 @@ extension ArchiveReader {
     /// - Returns: Whether the archive can be read selectively. If it is read as a whole or its
     ///   entries are not in tree order, nothing changes.
     package func select(_ paths: [EntryPath]) throws -> Bool {
-        guard let strict, !isWhole, let knownIndex else { return false }
-        let entryIndex = try readEntryIndex(listedIn: knownIndex)
-        guard entryIndex.isInTreeOrder else { return false }
-        entries = try SelectedEntryReader(reading: strict, index: entryIndex, paths: paths)
+        guard let strict, let entryIndex = try listing?.index(), entryIndex.isInTreeOrder else {
+            return false
+        }
+        selection = try SelectedEntryReader(moving: strict, index: entryIndex, paths: paths)
         return true
     }
 }
@@ -385,8 +384,7 @@ extension ArchiveReader {
     /// files.
     package var isInTreeOrder: Bool {
         get throws {
-            guard !isWhole, let knownIndex else { return false }
-            return try readEntryIndex(listedIn: knownIndex).isInTreeOrder
+            try listing?.index().isInTreeOrder ?? false
         }
     }
 
@@ -408,7 +406,7 @@ extension ArchiveReader {
         at otherRange: Range<UInt64>
     ) -> Bool {
         let chunk = UInt64(FrameFormat.chunkSize)
-        guard let index = knownIndex, let otherIndex = other.knownIndex, !range.isEmpty,
+        guard let index = listing?.archive, let otherIndex = other.listing?.archive, !range.isEmpty,
             range.count == otherRange.count,
             range.lowerBound % chunk == otherRange.lowerBound % chunk
         else { return false }
@@ -421,14 +419,14 @@ extension ArchiveReader {
 
     /// The hash of the content of the entry that begins at `start` from the first piece.
     package func contentDigest(ofEntryAt start: UInt64) throws -> [UInt8] {
-        guard let strict, let knownIndex else {
+        guard let strict, let listing else {
             throw ArchiveError(.inputFailed, "the archive can only be read in order")
         }
         // The totals are no longer those of the archive.
         hasGap = true
         let target = strict.firstOffset + start
         let piece = Int(start / UInt64(FrameFormat.chunkSize))
-        let first = try readEntryIndex(listedIn: knownIndex).firstEntry(inPiece: piece) ?? 0
+        let first = try listing.index().firstEntry(inPiece: piece) ?? 0
         // The times of a piece are counted from its first entry.
         if !(strict.firstOffset + first..<target).contains(strict.entryOffset) {
             try strict.seek(to: strict.firstOffset + first)
@@ -474,7 +472,7 @@ extension ArchiveReader {
         naming lost: (EntryPath) throws -> Void
     ) throws -> Continuation? {
         hasGap = true
-        guard let strict, entries === strict, let listing else { return nil }
+        guard let strict, selection == nil, let listing else { return nil }
         do {
             // The last entry was returned completely; those after it are lost.
             let offset = strict.entryOffset

@@ -22,17 +22,29 @@ package enum ArchiveVerifier {
         scope: Scope,
         onProgress: (UInt64) -> Void
     ) throws -> ArchiveInspection {
+        let reader = try ArchiveReader(input, access: .whole)
+        var totals = ArchiveTotals()
         switch scope {
+        case .hashes where reader.header != nil: try reader.provePieces(onProgress: onProgress)
         case .hashes:
-            return try verifyHashes(of: input, onProgress: onProgress)
+            while let entry = try reader.next() {
+                totals.count(entry)
+                onProgress(reader.consumedBytes)
+            }
         case .everything(let options, let makeFile):
-            let reader = try ArchiveReader(input, access: .whole)
             var options = options
             options.isLenient = reader.header == nil
             let extractor = ArchiveExtractor(restoringNothing: options, makeFile: makeFile)
             try extractor.extract(from: reader, onProgress: onProgress)
-            return inspection(of: input, reader, totals: extractor.totals)
+            totals = extractor.totals
         }
+        totals = reader.totals ?? totals
+        if reader.header == nil { totals.dataBytes = totals.contentBytes }
+        return ArchiveInspection(
+            reader,
+            totals: totals,
+            archiveBytes: input.fileSize ?? input.position
+        )
     }
 
     /// The parts of a damaged archive that can't be read, found by an extraction with `options`
@@ -53,63 +65,5 @@ package enum ArchiveVerifier {
         let extractor = ArchiveExtractor(restoringNothing: options, makeFile: makeFile)
         try extractor.extract(from: reader) { _ in }
         return extractor
-    }
-
-    private static func verifyHashes(
-        of input: ArchiveInput,
-        onProgress: (UInt64) -> Void
-    ) throws -> ArchiveInspection {
-        guard case .migration(let frame) = try ArchiveFormat.authenticated(in: input) else {
-            return try readThrough(input, onProgress: onProgress)
-        }
-        try input.pass(frame)
-        let index = try input.readIndex(after: frame)
-        let pieces = PieceReader(reading: input, after: frame, index: index, plan: .whole)
-        while let chunk = try pieces.nextChunk() {
-            pieces.recycle(chunk)
-            onProgress(pieces.position)
-        }
-        guard let index = pieces.index else {
-            throw ArchiveError.cutShort
-        }
-        return ArchiveInspection(
-            header: frame.header,
-            totals: index.totals,
-            fingerprint: index.fingerprint,
-            archiveBytes: input.fileSize ?? input.position,
-            streamBytes: index.streamBytes,
-            frameCount: index.frames.count,
-            lacksEndMark: false,
-            hasTrailer: false,
-            isAndroidBackup: false
-        )
-    }
-
-    private static func readThrough(
-        _ input: ArchiveInput,
-        onProgress: (UInt64) -> Void
-    ) throws -> ArchiveInspection {
-        let reader = try ArchiveReader(input, access: .selective)
-        var totals = ArchiveTotals()
-        while let entry = try reader.next() {
-            totals.count(entry)
-            onProgress(reader.consumedBytes)
-        }
-        return inspection(of: input, reader, totals: totals)
-    }
-
-    /// The description of the archive that `reader` read to its end; `totals` were counted.
-    private static func inspection(
-        of input: ArchiveInput,
-        _ reader: ArchiveReader,
-        totals: ArchiveTotals
-    ) -> ArchiveInspection {
-        var totals = reader.totals ?? totals
-        if reader.header == nil { totals.dataBytes = totals.contentBytes }
-        return ArchiveInspection(
-            reader,
-            totals: totals,
-            archiveBytes: input.fileSize ?? input.position
-        )
     }
 }

@@ -6,7 +6,8 @@ internal import MigrationSystem
 final class LargeFileTable {
     private let input: ArchiveInput
     private let header: HeaderFrame
-    private let archive: ArchiveIndex
+    /// The index of the archive.
+    let archive: ArchiveIndex
     /// The index of entries, read when it is needed.
     private var known: EntryIndex?
     /// The piece that was asked about last, and whether the table holds all entries that begin in
@@ -45,19 +46,11 @@ final class LargeFileTable {
     func file(at offset: UInt64) throws -> LargeFile? {
         let index = try index()
         let piece = Int(offset / UInt64(FrameFormat.chunkSize))
-        guard let table = Self.table(of: piece, in: index.tables) else { return nil }
-        if table != self.table { try read(index.tables[table], numbered: table) }
-        var range = 0..<files.count
-        while !range.isEmpty {
-            let middle = range.lowerBound + range.count / 2
-            if files[middle].start == offset { return files[middle] }
-            if files[middle].start < offset {
-                range = middle + 1..<range.upperBound
-            } else {
-                range = range.lowerBound..<middle
-            }
-        }
-        return nil
+        let number = index.tables.number(from: piece)
+        guard number < index.tables.count else { return nil }
+        try readTable(number)
+        let first = files.partitionPoint { $0.start >= offset }
+        return first < files.count && files[first].start == offset ? files[first] : nil
     }
 
     /// Passes to `body` the paths of entries in `range` of the stream that the archive's end names:
@@ -68,13 +61,11 @@ final class LargeFileTable {
         let index = try index()
         let chunk = UInt64(FrameFormat.chunkSize)
         let first = Int(clamping: range.lowerBound / chunk)
-        var number = Self.table(of: first, in: index.tables) ?? index.tables.count
-        while number < index.tables.count {
-            let isLast = UInt64(index.tables[number].piece) * chunk >= range.upperBound
+        for number in index.tables.number(from: first)..<index.tables.count {
             try forEachFile(inTable: number) { file in
                 if range.contains(file.start) { try body(file.entry.path) }
             }
-            number = isLast ? index.tables.count : number + 1
+            if UInt64(index.tables[number].piece) * chunk >= range.upperBound { break }
         }
         for piece in first..<max(first, archive.frames.count)
         where UInt64(piece) * chunk < range.upperBound {
@@ -91,28 +82,16 @@ final class LargeFileTable {
         _ body: (LargeFile) throws -> Void
     ) throws {
         do {
-            if number != table { try read(try index().tables[number], numbered: number) }
+            try readTable(number)
         } catch let error as ArchiveError where error.isOfArchive {
             return
         }
         for file in files { try body(file) }
     }
 
-    /// The number of the first frame that follows `piece` or a later one.
-    static func table(of piece: Int, in tables: [EntryIndex.Table]) -> Int? {
-        var range = 0..<tables.count
-        while !range.isEmpty {
-            let middle = range.lowerBound + range.count / 2
-            if tables[middle].piece < piece {
-                range = middle + 1..<range.upperBound
-            } else {
-                range = range.lowerBound..<middle
-            }
-        }
-        return range.lowerBound < tables.count ? range.lowerBound : nil
-    }
-
-    private func read(_ listed: EntryIndex.Table, numbered number: Int) throws {
+    private func readTable(_ number: Int) throws {
+        if number == table { return }
+        let listed = try index().tables[number]
         try input.operation.check()
         if listed.piece < piece { (piece, pieceEnd) = (0, UInt64(header.bytes.count)) }
         while piece <= listed.piece {
@@ -128,5 +107,18 @@ final class LargeFileTable {
         guard SHA256Digest.hash(of: frame) == listed.digest else { throw LargeFile.damage }
         files = try LargeFile.files(in: frame, holding: header.header.extraMetadata)
         table = number
+    }
+}
+
+extension [EntryIndex.Table] {
+    /// The number of the first frame that follows `piece` or a later one; the count if none does.
+    fileprivate func number(from piece: Int) -> Int {
+        partitionPoint { $0.piece >= piece }
+    }
+
+    /// The frame that is listed after piece `number`.
+    func table(behind number: Int) -> EntryIndex.Table? {
+        let next = dropFirst(self.number(from: number)).first
+        return next?.piece == number ? next : nil
     }
 }

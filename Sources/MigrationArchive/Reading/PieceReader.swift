@@ -43,7 +43,7 @@ final class PieceReader: ChunkSource {
     /// The index, if it is known before the end.
     private let known: ArchiveIndex?
     private let frames: FrameSource
-    private let entries: () throws(ArchiveError) -> EntryIndex?
+    private let listing: LargeFileTable?
     private let contents = FrameBufferPool()
     /// Started with the first piece.
     private var step: OrderedStep<SealedPiece, OpenedPiece>?
@@ -60,17 +60,17 @@ final class PieceReader: ChunkSource {
     /// Whether all pieces and the archive's end were compared; until then another thread may be reading the end.
     private var isProved = false
 
-    /// Reads the pieces after `header`; a plan for the parts of a file asks for the index of `entries`.
+    /// Reads the pieces after `header`; a plan for the parts of a file needs the `listing` of its entries.
     init(
         reading input: ArchiveInput,
         after header: HeaderFrame,
         index: ArchiveIndex?,
         plan: PiecePlan,
-        entries: @escaping () throws(ArchiveError) -> EntryIndex? = { nil }
+        listing: LargeFileTable? = nil
     ) {
         self.input = input
         self.plan = plan
-        self.entries = entries
+        self.listing = listing
         known = index
         frames = FrameSource(reading: input, after: header)
         start = UInt64(header.bytes.count)
@@ -171,7 +171,7 @@ extension PieceReader {
         guard step == nil, plan != .selective else { return step }
         let (input, contents, plan, known) = (input, contents, plan, known)
         let sealed = FrameBufferPool()
-        let entries = try entries()
+        let entries = try listing?.index()
         let tables = plan == .comparing ? entries?.tables : nil
         let threadCount = input.operation.threadCount
         step = OrderedStep(
@@ -303,13 +303,5 @@ extension EntryIndex.Table {
     fileprivate init?(_ frame: [UInt8], behind number: Int) {
         if frame.isEmpty { return nil }
         self.init(piece: number, size: frame.count, digest: SHA256Digest.hash(of: frame))
-    }
-}
-
-extension [EntryIndex.Table] {
-    /// The frame that is listed after piece `number`.
-    fileprivate func table(behind number: Int) -> EntryIndex.Table? {
-        LargeFileTable.table(of: number, in: self).map { self[$0] }
-            .flatMap { $0.piece == number ? $0 : nil }
     }
 }

@@ -2,7 +2,7 @@
 ///
 /// The index of entries only says where to start and stop reading. The headers decide whether a
 /// path exists.
-final class SelectedEntryReader: EntryReader {
+final class SelectedEntryReader {
     /// A part of the stream that is read.
     fileprivate struct Part {
         /// Where reading begins; `nil` for the first entry of the archive.
@@ -33,7 +33,7 @@ final class SelectedEntryReader: EntryReader {
     /// The paths of returned entries, if they may occur again.
     private var returned: Set<EntryPath> = []
 
-    init(reading reader: StrictTarReader, index: EntryIndex, paths: [EntryPath]) throws {
+    init(moving reader: StrictTarReader, index: EntryIndex, paths: [EntryPath]) throws {
         self.reader = reader
         self.paths = paths
         awaited = Set(paths)
@@ -70,15 +70,13 @@ final class SelectedEntryReader: EntryReader {
         return joined
     }
 
-    var entryOffset: UInt64 { reader.entryOffset }
-    var storedSize: UInt64 { reader.storedSize }
-
     /// Whether the current entry is the first returned one of its window.
     private(set) var place = WindowPlace.first
 
     /// Whether a window begins with the current entry, or with one before it that was not returned.
     private var isNewWindow = false
 
+    /// Moves the reader to the next of the entries; `nil` after the last.
     func next() throws -> ArchiveEntry? {
         while !awaited.isEmpty, let part = try part ?? beginNextPart() {
             guard let entry = try reader.next() else {
@@ -152,16 +150,6 @@ final class SelectedEntryReader: EntryReader {
         }
         return nil
     }
-
-    func readContent(_ body: (UInt64, Span<UInt8>) throws -> Void) throws {
-        try reader.readContent(body)
-    }
-
-    func takeContent(_ body: (UInt64, ContentSlice) throws -> Void) throws -> Bool {
-        try reader.takeContent(body)
-    }
-
-    func takeOmissions() -> [EntryOmission] { reader.takeOmissions() }
 }
 
 extension SelectedEntryReader.Part {
