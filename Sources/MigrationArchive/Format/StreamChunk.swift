@@ -3,18 +3,11 @@ protocol ChunkSource: AnyObject {
     /// The size of the whole stream, if it is known beforehand.
     var streamSize: UInt64? { get }
 
-    /// How much of the archive precedes the next chunk, if chunks can be skipped.
-    var archivePosition: UInt64? { get }
-
     /// Returns the next chunk, or `nil` at the end of the stream; the chunk belongs to the caller.
     func nextChunk() throws -> FrameBuffer?
 
     /// Takes back a used chunk to reuse it; any thread may return it.
     func recycle(_ chunk: FrameBuffer)
-
-    /// Skips at most `count` bytes of the stream after the last chunk, if that saves work;
-    /// returns how many were skipped.
-    func skip(_ count: UInt64) -> UInt64
 
     /// Continues with the chunk that holds the byte at `offset` of the stream, before or after the last
     /// one; returns where the chunk begins, or `nil` if the source can only be read in order.
@@ -26,8 +19,6 @@ protocol ChunkSource: AnyObject {
 
 extension ChunkSource {
     var streamSize: UInt64? { nil }
-    var archivePosition: UInt64? { nil }
-    func skip(_ count: UInt64) -> UInt64 { 0 }
     func seek(to offset: UInt64) -> UInt64? { nil }
     func close() {}
 }

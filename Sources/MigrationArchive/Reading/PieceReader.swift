@@ -143,25 +143,14 @@ final class PieceReader: ChunkSource {
         if plan == .whole { step?.release() }
     }
 
-    func skip(_ count: UInt64) -> UInt64 {
-        guard plan != .whole, let known else { return 0 }
-        var skipped: UInt64 = 0
-        while next < known.frames.count, count - skipped >= UInt64(known.frames[next].size) {
-            skipped += UInt64(known.frames[next].size)
-            pass(known.frames[next])
-        }
-        return skipped
-    }
-
     func seek(to offset: UInt64) -> UInt64? {
         guard plan != .whole, let known else { return nil }
         let target = Int(offset / UInt64(FrameFormat.chunkSize))
         if target < next { (next, position) = (0, start) }
-        while next < min(target, known.frames.count) { pass(known.frames[next]) }
+        // The last piece may be shorter than the others, so the stream's end is found by reading it.
+        while next < min(target, known.frames.count - 1) { pass(known.frames[next]) }
         return UInt64(next) * UInt64(FrameFormat.chunkSize)
     }
-
-    var archivePosition: UInt64? { position }
 }
 
 // MARK: - Opening ahead

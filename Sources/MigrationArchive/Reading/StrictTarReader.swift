@@ -60,7 +60,10 @@ final class StrictTarReader: EntryReader {
         if isFinished { return nil }
         if current != nil { try skipContent() }
         if let file = try listedFile(at: pending ?? stream.offset) { return try take(file) }
-        if let target = pending.take() { try moveStream(to: target) }
+        if let target = pending.take() {
+            let isCounted = piece(at: target) == counted.piece
+            try moveStream(to: target, marksTaken: isCounted ? counted.entries : 0)
+        }
         let offset = stream.offset
         guard let (entry, place) = try readEntry(at: offset) else { return nil }
         if try isListed(at: offset) { throw Self.wrongTable(entry, at: offset) }
@@ -74,7 +77,7 @@ final class StrictTarReader: EntryReader {
         at offset: UInt64
     ) throws -> ArchiveEntry {
         self.place = place
-        let piece = Int((offset - firstOffset) / UInt64(FrameFormat.chunkSize))
+        let piece = piece(at: offset)
         counted = (piece, piece == counted.piece ? counted.entries + 1 : 1)
         try follow(entry, at: offset)
         current = entry
@@ -127,8 +130,10 @@ final class StrictTarReader: EntryReader {
     }
 
     /// The piece of the stream that is being read, or that could not be read.
-    var piece: Int {
-        Int((max(stream.offset, firstOffset) - firstOffset) / UInt64(FrameFormat.chunkSize))
+    var piece: Int { piece(at: max(stream.offset, firstOffset)) }
+
+    private func piece(at offset: UInt64) -> Int {
+        Int((offset - firstOffset) / UInt64(FrameFormat.chunkSize))
     }
 
     /// Checks the entry's position in the window, and that no other entry of the window has its
@@ -168,24 +173,14 @@ final class StrictTarReader: EntryReader {
             pending = offset
             return
         }
-        guard try stream.seek(to: offset) else {
-            throw ArchiveError(.inputFailed, "the archive can only be read in order")
-        }
+        try moveStream(to: offset)
     }
 
     func readContent(_ body: (UInt64, Span<UInt8>) throws -> Void) throws {
-        try readListedHeader()
-        guard let entry = current else { return }
-        var position: UInt64 = 0
-        var zeros = ZeroPageCounter()
-        try stream.read(entry.contentSize) { piece in
-            if readsAllContent { zeros.add(piece) }
-            try body(position, piece)
-            position += UInt64(piece.count)
+        _ = try takeContent { offset, slice in
+            let bytes = slice.chunk.buffer.bytes
+            if slice.count > 0 { try body(offset, bytes.span.extracting(slice.range)) }
         }
-        try skipPadding(after: entry.contentSize)
-        totals.dataBytes.addSaturating(entry.contentSize - zeros.bytes)
-        current = nil
     }
 
     /// Where the content of the current entry is, counted from the first piece; `nil` if it was
@@ -286,20 +281,15 @@ extension StrictTarReader {
     /// Reads the header of the current entry, if only the table has been read so far.
     private func readListedHeader() throws {
         guard isListed, let listed = current else { return }
-        let marksTaken = counted.entries - 1
-        guard try stream.seek(to: entryOffset, marksTaken: marksTaken) else {
-            throw ArchiveError(.inputFailed, "the archive can only be read in order")
-        }
+        try moveStream(to: entryOffset, marksTaken: counted.entries - 1)
         guard let (entry, place) = try readEntry(at: entryOffset), entry == listed,
             place == self.place
         else { throw Self.wrongTable(listed, at: entryOffset) }
         isListed = false
     }
 
-    /// Moves the stream to `target`, past entries that were not read from it.
-    private func moveStream(to target: UInt64) throws {
-        let piece = Int((target - firstOffset) / UInt64(FrameFormat.chunkSize))
-        let marksTaken = piece == counted.piece ? counted.entries : 0
+    /// Moves the stream to the entry at `target`, the first in its piece after `marksTaken` others.
+    private func moveStream(to target: UInt64, marksTaken: Int = 0) throws {
         guard try stream.seek(to: target, marksTaken: marksTaken) else {
             throw ArchiveError(.inputFailed, "the archive can only be read in order")
         }

@@ -106,14 +106,10 @@ final class TarStream {
     func read(_ count: UInt64, _ body: (Span<UInt8>) throws -> Void) throws {
         var rest = count
         while rest > 0 {
-            guard try fill(), let chunk else {
-                throw ArchiveError(.truncated, "the tar stream ends in an entry", offset: offset)
-            }
-            let size = Int(min(UInt64(chunk.buffer.count - index), rest))
-            let bytes = chunk.buffer.bytes
-            try body(bytes.span.extracting(index..<index + size))
-            advance(size)
-            rest -= UInt64(size)
+            let slice = try takeSlice(rest)
+            let bytes = slice.chunk.buffer.bytes
+            try body(bytes.span.extracting(slice.range))
+            rest -= UInt64(slice.count)
         }
     }
 
@@ -144,13 +140,14 @@ final class TarStream {
             advance(size)
             rest -= UInt64(size)
         }
-        let leftOut = rest > 0 ? source.skip(rest) : 0
-        if leftOut > 0, let chunk {
-            guard markIndex == chunk.buffer.marks?.count ?? 0 else { throw wrongMarks }
-            self.chunk = nil
+        if rest > 0, let start = source.seek(to: offset + rest - base).map({ base + $0 }),
+            start > offset
+        {
+            if let chunk, markIndex != chunk.buffer.marks?.count ?? 0 { throw wrongMarks }
+            rest -= start - offset
+            (chunk, offset) = (nil, start)
         }
-        offset += leftOut
-        try read(rest - leftOut) { _ in }
+        try read(rest) { _ in }
     }
 
     /// Moves the cursor to `target`, which may be before it; returns `false` if it can't be moved.
