@@ -5,19 +5,21 @@ internal import MigrationSystem
 /// Batches start in the archive's order. So if several fail, the first failure in the archive is
 /// known: everything before it has been written.
 final class FileWriters {
+    /// Once so many paths are pending, all files are made before the next one.
+    private static let pendingLimit = 1 << 15
+
     private let archive: any RestorableArchive
     private let mode: NewFileMode
-    private let depth: Int
     private let step: OrderedStep<FileBatch, Void>
     private var batch: FileBatch?
     /// The paths of files that may not be made yet; `nil` as long as no path can come twice.
-    private var pending: PendingPaths?
+    private var pending: RecentPaths?
 
     init(for archive: any RestorableArchive, mode: NewFileMode) {
         (self.archive, self.mode) = (archive, mode)
         let operation = archive.operation
         // A batch often holds a whole piece.
-        depth = operation.threadCount + 1
+        let depth = operation.threadCount + 1
         step = OrderedStep(of: operation, depth: depth, sink: { _ in }) {
             { batch in try batch.make(mode, on: operation) }
         }
@@ -60,11 +62,11 @@ final class FileWriters {
     /// Records the path of a file; if a path occurs twice, the second file must fail.
     private func note(_ path: EntryPath) throws {
         if archive.hasDistinctPaths { return }
-        if pending == nil { try settle() }
+        if pending == nil || pending?.count == Self.pendingLimit { try settle() }
         let hash = path.randomHash
         if pending?.insert(hash) == true { return }
         try settle()
-        _ = pending?.insert(hash)
+        pending?.insert(hash)
     }
 
     /// Whether the file at `path` may not be made yet.
@@ -77,36 +79,12 @@ final class FileWriters {
     /// Waits until every submitted file is made.
     func settle() throws {
         try step.settle()
-        let limit = (depth + 1) * FileBatch.fileLimit
-        pending = archive.hasDistinctPaths ? nil : PendingPaths(limit: limit)
+        pending = archive.hasDistinctPaths ? nil : RecentPaths()
         try batch.take()?.make(mode, on: archive.operation)
     }
 
     /// Ends the work; files that were not started are not made.
     func close() { step.abandon() }
-}
-
-/// The paths that were submitted last; the files at some of them may not be made yet.
-private struct PendingPaths {
-    private var recent = RecentPaths()
-    /// Those that were submitted before.
-    private var older = RecentPaths()
-    private let limit: Int
-
-    /// Remembers the last `limit` paths, and no more than twice as many.
-    init(limit: Int) { self.limit = limit }
-
-    /// Adds the path that has `hash`; returns whether it was not there yet.
-    mutating func insert(_ hash: Int) -> Bool {
-        if older.contains(hash) { return false }
-        if recent.count == limit, !recent.contains(hash) {
-            swap(&recent, &older)
-            recent.removeAll()
-        }
-        return recent.insert(hash)
-    }
-
-    func contains(_ hash: Int) -> Bool { recent.contains(hash) || older.contains(hash) }
 }
 
 /// Files and parts of files whose contents are in one chunk of the tar stream, made by one thread.
