@@ -23,8 +23,10 @@ enum AgeArmor {
 
 /// Decodes an armor that is read in order.
 final class ArmorSource: ByteSource {
+    /// Longer lines are refused before the rest is read; a line may have a carriage return at its end.
+    private static let lineLimit = AgeArmor.columns + 2
+
     private let source: ByteReader
-    private var text: [UInt8] = []
     private var decoded: [UInt8] = []
     private var start = 0
     /// Whether a short line was read, which must be the last one.
@@ -52,30 +54,12 @@ final class ArmorSource: ByteSource {
         return read
     }
 
-    /// Reads more text and decodes the whole lines in it.
+    /// Decodes the next line, and those after it that need not be waited for.
     private func decodeNext() throws {
-        let filled = text.count
-        let room = 64 * 1024
-        text += [UInt8](repeating: 0, count: room)
-        let read = try source.read(into: &text, from: filled, count: room)
-        text.removeLast(room - read)
         var joined: [UInt8] = []
-        joined.reserveCapacity(text.count)
-        var position = 0
-        while !isAtEnd, let end = text[position...].firstIndex(of: UInt8(ascii: "\n")) {
-            try take(text[position..<end], into: &joined)
-            position = end + 1
-        }
-        text.removeFirst(position)
-        if !isAtEnd { try Self.checkLength(text.count) }
-        if read == 0, !isAtEnd {
-            // The last line may lack its end.
-            try take(text[...], into: &joined)
-            guard isAtEnd else {
-                throw ArchiveError(.truncated, "the armor of the encrypted archive has no end")
-            }
-            text = []
-        }
+        repeat {
+            try takeLine(into: &joined)
+        } while !isAtEnd && joined.count < 64 * 1024 && source.ahead.count > Self.lineLimit
         if isAtEnd { try checkNothingFollows() }
         guard let bytes = Base64.decode(joined[...], isPadded: true) else {
             throw AgeArmor.damage("a line is not in base64")
@@ -83,13 +67,26 @@ final class ArmorSource: ByteSource {
         (decoded, start) = (bytes, 0)
     }
 
-    private func take(_ rawLine: ArraySlice<UInt8>, into joined: inout [UInt8]) throws {
+    private func takeLine(into joined: inout [UInt8]) throws {
+        if let line = try source.readLine(limit: Self.lineLimit) {
+            return try take(line, into: &joined)
+        }
+        // The last line may lack its end.
+        let rest = [UInt8](source.ahead)
+        guard rest.count <= Self.lineLimit else { throw AgeArmor.damage("a line is too long") }
+        source.skip(rest.count)
+        try take(rest, into: &joined)
+        guard isAtEnd else {
+            throw ArchiveError(.truncated, "the armor of the encrypted archive has no end")
+        }
+    }
+
+    private func take(_ rawLine: [UInt8], into joined: inout [UInt8]) throws {
         let line = Self.trimmed(rawLine)
         if line.elementsEqual(AgeArmor.end) {
             isAtEnd = true
             return
         }
-        try Self.checkLength(rawLine.count)
         guard !hasShortLine, !line.isEmpty, line.count <= AgeArmor.columns else {
             throw AgeArmor.damage("a line does not have \(AgeArmor.columns) columns")
         }
@@ -98,24 +95,17 @@ final class ArmorSource: ByteSource {
     }
 
     private func checkNothingFollows() throws {
-        var rest = text
-        repeat {
-            guard rest.allSatisfy({ AgeArmor.spaces.contains($0) }) else {
+        while try source.lookAhead(1) > 0 {
+            guard source.ahead.allSatisfy({ AgeArmor.spaces.contains($0) }) else {
                 throw AgeArmor.damage("something follows its last line")
             }
-            rest = [UInt8](repeating: 0, count: 4096)
-            rest.removeLast(4096 - (try source.read(into: &rest, from: 0, count: 4096)))
-        } while !rest.isEmpty
-    }
-
-    /// Throws if a line that has `count` bytes, or more, is too long.
-    private static func checkLength(_ count: Int) throws {
-        if count > AgeArmor.columns + 2 { throw AgeArmor.damage("a line is too long") }
+            source.skip(source.ahead.count)
+        }
     }
 
     /// A line without a carriage return at its end.
-    private static func trimmed(_ line: some BidirectionalCollection<UInt8>) -> [UInt8] {
-        Array(line.last == UInt8(ascii: "\r") ? line.dropLast(1)[...] : line[...])
+    private static func trimmed(_ line: [UInt8]) -> ArraySlice<UInt8> {
+        line.last == UInt8(ascii: "\r") ? line.dropLast() : line[...]
     }
 }
 
