@@ -1,5 +1,54 @@
 internal import MigrationSystem
 
+/// Sealed chunks of a payload that follow each other, and are opened in place or elsewhere.
+///
+/// Safe because one thread at a time has them.
+private final class ChunkBatch: @unchecked Sendable {
+    static let chunkLimit = 8
+
+    /// The chunks, and room for one more byte.
+    var bytes = [UInt8](repeating: 0, count: chunkLimit * PayloadStream.sealedSize + 1)
+    private var count = 0
+    private(set) var numbers: Range<UInt64> = 0..<0
+    private(set) var isLast = false
+
+    /// Begins again with the sealed chunks in the first `count` bytes; there is at least one, which may
+    /// be empty.
+    func begin(holding count: Int, from number: UInt64, isLast: Bool) {
+        let sealedSize = PayloadStream.sealedSize
+        numbers = number..<number + UInt64(max(1, (count + sealedSize - 1) / sealedSize))
+        (self.count, self.isLast) = (count, isLast)
+    }
+
+    /// Where the content of a chunk is in the bytes, once it was opened in place.
+    func content(of number: UInt64) -> Range<Int> {
+        let start = Int(number - numbers.lowerBound) * PayloadStream.sealedSize
+        let end = min(start + PayloadStream.sealedSize, count) - ChunkCipher.tagSize
+        return start..<max(start, end)
+    }
+
+    /// Opens a chunk into `target`, or in place.
+    func open(
+        _ number: UInt64,
+        with stream: borrowing PayloadStream,
+        into target: UnsafeMutableRawBufferPointer? = nil
+    ) throws(ArchiveError) {
+        let content = content(of: number)
+        let end = min(content.lowerBound + PayloadStream.sealedSize, count)
+        let isLast = isLast && number == numbers.upperBound - 1
+        try unsafe bytes.withUnsafeMutableBufferPointer { bytes throws(ArchiveError) in
+            let own = unsafe UnsafeMutableBufferPointer(rebasing: bytes[content])
+            let chunk = unsafe UnsafeBufferPointer(rebasing: bytes[content.lowerBound..<end])
+            try unsafe stream.open(
+                UnsafeRawBufferPointer(chunk),
+                into: target ?? UnsafeMutableRawBufferPointer(own),
+                number: number,
+                isLast: isLast
+            )
+        }
+    }
+}
+
 // MARK: - In order
 
 /// The content of an encrypted file that is read in order.
@@ -7,7 +56,7 @@ internal import MigrationSystem
 /// A chunk is the last one if nothing follows it, so one byte beyond the chunks is read ahead.
 final class SequentialPayload: ByteSource {
     private let reader: SealedBatchReader
-    private let step: OrderedStep<OpenedBatch, OpenedBatch>
+    private let step: OrderedStep<ChunkBatch, OpenedBatch>
     private var current: OpenedBatch?
 
     init(reading source: any ByteSource, _ key: PayloadKey, on operation: MigrationOperation) {
@@ -19,21 +68,17 @@ final class SequentialPayload: ByteSource {
             source: { try reader.next() }
         ) {
             let stream = PayloadStream(key)
-            return { batch in
-                batch.open(with: stream)
-                return batch
-            }
+            return { OpenedBatch(opening: $0, with: stream) }
         }
     }
 
     package func read(into target: inout [UInt8], from index: Int, count: Int) throws -> Int {
         while true {
-            if let current {
-                let read = try current.take(into: &target, from: index, count: count)
-                if read > 0 || count == 0 || current.isLast { return read }
-                reader.recycle(current)
+            let read = try current?.take(into: &target, from: index, count: count) ?? 0
+            if read > 0 || count == 0 || current?.batch.isLast == true { return read }
+            if let used = current.take() {
+                reader.recycle(used.batch)
                 step.release()
-                self.current = nil
             }
             current = try step.next()
             if current == nil { return 0 }
@@ -46,7 +91,7 @@ final class SequentialPayload: ByteSource {
 /// Safe because one thread at a time reads.
 private final class SealedBatchReader: @unchecked Sendable {
     private let source: any ByteSource
-    private let free = Monitor<[OpenedBatch]>([])
+    private let free = Monitor<[ChunkBatch]>([])
     /// Bytes that were read ahead for the next batch.
     private var rest: [UInt8] = []
     private var nextNumber: UInt64 = 0
@@ -58,9 +103,9 @@ private final class SealedBatchReader: @unchecked Sendable {
 
     /// Reads all complete chunks that are available; waits only for the first, and for the byte
     /// after it.
-    func next() throws -> OpenedBatch? {
+    func next() throws -> ChunkBatch? {
         if isAtEnd { return nil }
-        let batch = free.withLock { $0.popLast() } ?? OpenedBatch()
+        let batch = free.withLock { $0.popLast() } ?? ChunkBatch()
         batch.bytes.replaceSubrange(..<rest.count, with: rest)
         var filled = rest.count
         while filled <= PayloadStream.sealedSize, !isAtEnd {
@@ -72,85 +117,54 @@ private final class SealedBatchReader: @unchecked Sendable {
         let whole = (filled - 1) / PayloadStream.sealedSize * PayloadStream.sealedSize
         let end = isAtEnd ? filled : whole
         rest = Array(batch.bytes[end..<filled])
-        nextNumber += batch.begin(holding: end, from: nextNumber, isLast: isAtEnd)
+        batch.begin(holding: end, from: nextNumber, isLast: isAtEnd)
+        nextNumber = batch.numbers.upperBound
         return batch
     }
 
     /// Takes back a used batch.
-    func recycle(_ batch: OpenedBatch) {
+    func recycle(_ batch: ChunkBatch) {
         free.withLock { $0.append(batch) }
     }
 }
 
-/// Some chunks of a payload, sealed at first and then opened in place.
-///
-/// Safe because one thread at a time has it.
-private final class OpenedBatch: @unchecked Sendable {
-    private static let chunkLimit = 8
-
-    var bytes = [UInt8](repeating: 0, count: chunkLimit * PayloadStream.sealedSize + 1)
-    private(set) var isLast = false
-    private var sealedCount = 0
-    private var firstNumber: UInt64 = 0
-
-    /// How much content the opened chunks have, how much of it was taken, and the failure of the chunk after them.
-    private var (contentCount, takenCount) = (0, 0)
+/// The content of the valid chunks of a batch.
+private struct OpenedBatch: Sendable {
+    let batch: ChunkBatch
+    /// The chunks that were not taken completely, and how much was taken of the first.
+    private var numbers: Range<UInt64>
+    private var takenCount = 0
+    /// The failure of the chunk after them.
     private var failure: ArchiveError?
 
-    /// Starts again with the sealed chunks in the first `count` bytes; returns the number of these
-    /// chunks.
-    func begin(holding count: Int, from number: UInt64, isLast: Bool) -> UInt64 {
-        (sealedCount, firstNumber, self.isLast) = (count, number, isLast)
-        (contentCount, takenCount, failure) = (0, 0, nil)
-        return UInt64((count + PayloadStream.sealedSize - 1) / PayloadStream.sealedSize)
-    }
-
-    /// Opens the chunks; an empty last batch has one empty chunk, which is not valid.
-    func open(with stream: borrowing PayloadStream) {
-        var start = 0
-        var number = firstNumber
-        repeat {
-            let end = min(start + PayloadStream.sealedSize, sealedCount)
+    init(opening batch: ChunkBatch, with stream: borrowing PayloadStream) {
+        self.batch = batch
+        numbers = batch.numbers
+        for number in batch.numbers {
             do throws(ArchiveError) {
-                let isLast = isLast && end == sealedCount
-                try open(start..<end, with: stream, number: number, isLast: isLast)
+                try batch.open(number, with: stream)
             } catch {
                 // The chunks before it are valid.
-                failure = error
+                (numbers, failure) = (numbers.lowerBound..<number, error)
                 return
             }
-            contentCount += end - start - ChunkCipher.tagSize
-            (start, number) = (end, number + 1)
-        } while start < sealedCount
-    }
-
-    private func open(
-        _ range: Range<Int>,
-        with stream: borrowing PayloadStream,
-        number: UInt64,
-        isLast: Bool
-    ) throws(ArchiveError) {
-        try unsafe bytes.withUnsafeMutableBufferPointer { bytes throws(ArchiveError) in
-            let chunk = unsafe UnsafeMutableRawBufferPointer(.init(rebasing: bytes[range]))
-            let content = unsafe UnsafeMutableRawBufferPointer(
-                rebasing: chunk.dropLast(ChunkCipher.tagSize)
-            )
-            try unsafe stream.open(.init(chunk), into: content, number: number, isLast: isLast)
         }
     }
 
     /// Takes at most `count` bytes of the content; 0 if none are left.
-    func take(into target: inout [UInt8], from index: Int, count: Int) throws -> Int {
-        guard takenCount < contentCount else {
-            if let failure { throw failure }
-            return 0
+    mutating func take(into target: inout [UInt8], from index: Int, count: Int) throws -> Int {
+        while let number = numbers.first {
+            let rest = batch.content(of: number).dropFirst(takenCount)
+            guard rest.isEmpty else {
+                let read = min(count, rest.count)
+                target.replaceSubrange(index..<index + read, with: batch.bytes[rest.prefix(read)])
+                takenCount += read
+                return read
+            }
+            (numbers, takenCount) = (numbers.dropFirst(), 0)
         }
-        let (chunk, within) = takenCount.quotientAndRemainder(dividingBy: PayloadStream.chunkSize)
-        let read = min(count, PayloadStream.chunkSize - within, contentCount - takenCount)
-        let start = chunk * PayloadStream.sealedSize + within
-        target.replaceSubrange(index..<index + read, with: bytes[start..<start + read])
-        takenCount += read
-        return read
+        if let failure { throw failure }
+        return 0
     }
 }
 
@@ -230,17 +244,13 @@ private struct PayloadLayout: Sendable {
 ///
 /// Safe because it is handed from thread to thread under a lock.
 private final class ChunkOpener: @unchecked Sendable {
-    private static let chunksAtOnce: UInt64 = 8
-
     private let source: any ByteSource
     private let layout: PayloadLayout
     private let stream: PayloadStream
-    /// The sealed chunks that were loaded last, and where they begin.
-    private var sealed: [UInt8] = []
-    private var sealedStart: UInt64 = 0
-
-    /// A chunk that was opened because a part of it was needed.
-    private var kept: (number: UInt64, content: [UInt8])?
+    /// The chunks that were loaded last.
+    private let batch = ChunkBatch()
+    /// A chunk that was opened in place because a part of it was needed.
+    private var kept: UInt64?
 
     init(reading source: any ByteSource, _ layout: PayloadLayout, _ key: PayloadKey) {
         (self.source, self.layout) = (source, layout)
@@ -253,88 +263,58 @@ private final class ChunkOpener: @unchecked Sendable {
         into target: UnsafeMutableRawBufferPointer
     ) throws(ArchiveError) -> Int {
         let chunkSize = UInt64(PayloadStream.chunkSize)
-        let first = offset / chunkSize
-        let within = Int(offset % chunkSize)
-        if let kept, kept.number == first {
-            return unsafe Self.copy(kept.content.dropFirst(within), to: target)
-        }
+        let (first, within) = offset.quotientAndRemainder(dividingBy: chunkSize)
+        if kept == first { return unsafe copy(first, from: Int(within), to: target) }
         let last = (offset + UInt64(target.count) - 1) / chunkSize
-        let numbers = first..<min(last + 1, first + Self.chunksAtOnce)
+        let numbers = first..<min(last + 1, first + UInt64(ChunkBatch.chunkLimit))
         try load(numbers)
         var done = 0
         for number in numbers {
             let rest = unsafe UnsafeMutableRawBufferPointer(rebasing: target[done...])
-            let skipped = number == first ? within : 0
-            let size = range(of: number).count - ChunkCipher.tagSize
+            let skipped = number == first ? Int(within) : 0
+            let size = batch.content(of: number).count
             if skipped == 0, size > 0, size <= rest.count {
-                try unsafe open(number, into: .init(rebasing: rest[..<size]))
+                let whole = unsafe UnsafeMutableRawBufferPointer(rebasing: rest[..<size])
+                try unsafe batch.open(number, with: stream, into: whole)
                 done += size
             } else {
-                let content = try keep(number)
-                done += unsafe Self.copy(content.dropFirst(skipped), to: rest)
+                try keep(number)
+                done += unsafe copy(number, from: skipped, to: rest)
             }
         }
         return done
     }
 
     func load(_ numbers: Range<UInt64>) throws(ArchiveError) {
+        kept = nil
         let range = layout.sealedRange(of: numbers)
-        if sealed.count < range.count {
-            sealed += [UInt8](repeating: 0, count: range.count - sealed.count)
-        }
-        sealedStart = range.lowerBound
         let read = try source.readWhole(
             at: layout.start + range.lowerBound,
-            into: &sealed,
+            into: &batch.bytes,
             from: 0,
             count: range.count
         )
         guard read == range.count else {
             throw ArchiveError(.truncated, "the archive became shorter while it was read")
         }
+        let isLast = numbers.upperBound == layout.chunkCount
+        batch.begin(holding: read, from: numbers.lowerBound, isLast: isLast)
     }
 
-    /// Opens a chunk that was loaded, and keeps it; returns its content.
-    @discardableResult
-    func keep(_ number: UInt64) throws(ArchiveError) -> [UInt8] {
-        var content = kept?.content ?? []
-        kept = nil
-        let size = max(0, range(of: number).count - ChunkCipher.tagSize)
-        if content.count > size { content.removeLast(content.count - size) }
-        content += [UInt8](repeating: 0, count: size - content.count)
-        try unsafe content.withUnsafeMutableBufferPointer { content throws(ArchiveError) in
-            try unsafe open(number, into: .init(content))
-        }
-        kept = (number, content)
-        return content
+    /// Opens a chunk that was loaded, and keeps its content.
+    func keep(_ number: UInt64) throws(ArchiveError) {
+        try batch.open(number, with: stream)
+        kept = number
     }
 
-    private func open(
+    /// Copies the content of the kept chunk from `start` on.
+    private func copy(
         _ number: UInt64,
-        into content: UnsafeMutableRawBufferPointer
-    ) throws(ArchiveError) {
-        try unsafe sealed.withUnsafeBufferPointer { sealed throws(ArchiveError) in
-            try unsafe stream.open(
-                UnsafeRawBufferPointer(.init(rebasing: sealed[range(of: number)])),
-                into: content,
-                number: number,
-                isLast: number == layout.chunkCount - 1
-            )
-        }
-    }
-
-    /// Where a chunk is in `sealed`.
-    private func range(of number: UInt64) -> Range<Int> {
-        let range = layout.sealedRange(of: number..<number + 1)
-        return Int(range.lowerBound - sealedStart)..<Int(range.upperBound - sealedStart)
-    }
-
-    private static func copy(
-        _ content: ArraySlice<UInt8>,
+        from start: Int,
         to target: UnsafeMutableRawBufferPointer
     ) -> Int {
-        let count = min(content.count, target.count)
-        unsafe target.copyBytes(from: content.prefix(count))
-        return count
+        let content = batch.content(of: number).dropFirst(start).prefix(target.count)
+        unsafe target.copyBytes(from: batch.bytes[content])
+        return content.count
     }
 }
