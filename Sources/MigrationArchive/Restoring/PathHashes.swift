@@ -128,18 +128,9 @@ struct HashTable {
             return [UInt64](words[index * count..<(index + 1) * count])
         }
         var bytes = [UInt8](repeating: 0, count: count * 8)
-        var done = 0
-        while done < bytes.count {
-            let read = try file.descriptor.read(
-                at: UInt64(index * bytes.count + done),
-                into: &bytes,
-                from: done,
-                count: bytes.count - done
-            )
-            // Slots beyond the end of the file were never written, so they are zeros.
-            if read == 0 { break }
-            done += read
-        }
+        // Slots beyond the end of the file were never written, so they are zeros.
+        let start = UInt64(index * bytes.count)
+        _ = try file.descriptor.fill(&bytes, count: bytes.count, at: start)
         return (0..<count).map { bytes.littleEndian(at: $0 * 8, as: UInt64.self) }
     }
 

@@ -74,17 +74,8 @@ package final class RecordSpool {
             return [UInt8](memory[start..<start + count])
         }
         var bytes = [UInt8](repeating: 0, count: count)
-        var done = 0
-        while done < count {
-            let offset = position + UInt64(done)
-            let read = try file?.descriptor.read(
-                at: offset,
-                into: &bytes,
-                from: done,
-                count: count - done
-            )
-            guard let read, read > 0 else { throw SystemError("pread", code: 0) }
-            done += read
+        guard try file?.descriptor.fill(&bytes, count: count, at: position) == count else {
+            throw SystemError("pread", code: 0)
         }
         return bytes
     }

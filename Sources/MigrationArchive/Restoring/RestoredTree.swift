@@ -80,7 +80,7 @@ extension RestoredTree {
     func parent(of path: EntryPath) throws -> any RestoredDirectory {
         let parentPath = path.bytes.dropLast(path.lastComponent.count)
         if let directory = recent.directory(at: parentPath) { return directory }
-        let directory = try findParent(of: path)
+        let directory = try findDirectory(path.components.dropLast(), above: path)
         recent.insert(directory, at: parentPath)
         return directory
     }
@@ -101,10 +101,6 @@ extension RestoredTree {
             try makeParent(of: path)
         }
         return RestoredPlace(directory: cursor.rootDirectory, path: path, name: path.bytes[...])
-    }
-
-    private func findParent(of path: EntryPath) throws -> any RestoredDirectory {
-        try findDirectory(path.components.dropLast(), above: path)
     }
 
     /// Makes the directory that the entry at `path` belongs in, unless it exists, without opening
