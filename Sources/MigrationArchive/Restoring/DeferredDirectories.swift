@@ -4,8 +4,10 @@ internal import MigrationSystem
 ///
 /// An entry made in a directory changes its time, and the mode may forbid making one.
 final class DeferredDirectories {
-    /// The limit for the paths of directories that can't be entered once they have their modes.
-    private static let closedBytesLimit = 8 << 20
+    /// The limit for the memory of directories that can't be entered once they have their modes.
+    private static let closedBytesLimit = 24 << 20
+    /// The memory of one of them beside its record.
+    private static let closedHeadSize = 192
 
     private let options: ArchiveExtractor.Options
     private let tree: RestoredTree
@@ -53,7 +55,7 @@ final class DeferredDirectories {
             }
             if directory.permissions & 0o500 == 0o500 { return try finish(directory) }
             closed.append(directory)
-            closedBytes += directory.path.bytes.count
+            closedBytes += record.count + Self.closedHeadSize
             guard closedBytes <= Self.closedBytesLimit else {
                 let message = "the archive holds too many directories that nobody may enter"
                 throw ArchiveError(.refused, message, entry: directory.path)

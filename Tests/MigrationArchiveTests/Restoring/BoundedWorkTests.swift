@@ -122,4 +122,25 @@ struct BoundedWorkTests {
         #expect(outcome.extractor.totals.directories == UInt64(depth))
         #expect(outcome.extractor.openCount <= depth + 64)
     }
+
+    @Test func `refuses directories that nobody may enter before they take much memory`() throws {
+        func makeFile() throws(SystemError) -> FileDescriptor {
+            try FileDescriptor.openFollowingLinks("/tmp", .directory).openTemporary()
+        }
+        let options = ArchiveExtractor.Options()
+        let account = TreeAccount(makeFile: makeFile)
+        let tree = RestoredTree(
+            root: account.root,
+            folding: .absent,
+            options: options,
+            tally: ExtractionTally(options: options)
+        )
+        let directories = DeferredDirectories(of: tree, options: options, makeFile: makeFile)
+        // Their names alone take less than a megabyte.
+        for number in 0..<120_000 {
+            try directories.add(.directory("\(number)"), permissions: 0)
+        }
+        let error = #expect(throws: ArchiveError.self) { try directories.finish() }
+        #expect(error?.code == .refused)
+    }
 }
