@@ -323,9 +323,11 @@ extension MigrationHost {
             try ContainerListing.list(
                 lock.root,
                 selecting: ContainerSelection(includesCaches: includesCaches, exclusions: []),
-                on: operation,
-                body
-            )
+                on: operation
+            ) { entry, omission in
+                try body(entry, omission)
+                return true
+            }
         }
     }
 }

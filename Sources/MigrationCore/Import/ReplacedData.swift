@@ -47,6 +47,7 @@ extension ReplacedData {
                 if name != last { data.begin(name) }
                 last = name
                 data.count(entry)
+                return true
             }
         } catch let error as ArchiveError where error.code == .sourceUnreadable {
             // Items that this user can't read may still be replaced.

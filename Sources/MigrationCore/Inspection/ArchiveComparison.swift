@@ -35,7 +35,7 @@ final class ArchiveComparison {
         let (left, right) = (try open(first, .listing), try open(second, .listing))
         if try left.isInTreeOrder, try right.isInTreeOrder {
             // The fingerprint covers every entry and every byte of content.
-            if differences.paths.isEmpty, left.fingerprint == right.fingerprint { return }
+            if differences.search.isWhole, left.fingerprint == right.fingerprint { return }
             let contents = (
                 first: try open(first, .selective),
                 second: try open(second, .selective)
@@ -44,7 +44,7 @@ final class ArchiveComparison {
         } else {
             try compareInMemory(left, right)
         }
-        try differences.checkCompleteness("neither archive has such an entry")
+        try differences.search.checkCompleteness("neither archive has such an entry")
     }
 
     private func open(
@@ -112,9 +112,7 @@ extension ArchiveComparison {
                 try add(entry, .onlyInSecond)
                 right = try second.next()
             } else if let one = left, let other = right {
-                if differences.includes(one.entry.path) {
-                    try compare(one, other, contents)
-                }
+                if differences.search.finds(one.entry) { try compare(one, other, contents) }
                 (left, right) = (try first.next(), try second.next())
             }
         }
@@ -122,8 +120,7 @@ extension ArchiveComparison {
     }
 
     private func add(_ only: PlacedEntry, _ kind: ArchiveDifference.Kind) throws {
-        let path = only.entry.path
-        if differences.includes(path) { try differences.add(path, kind) }
+        if differences.search.finds(only.entry) { try differences.add(only.entry.path, kind) }
     }
 
     private func compare(
@@ -179,7 +176,7 @@ extension ArchiveComparison {
         var bytes = 0
         while let entry = try first.next() {
             try operation.check()
-            guard differences.includes(entry.path) else { continue }
+            guard differences.search.finds(entry) else { continue }
             bytes += 256 + 2 * entry.path.bytes.count
             guard bytes <= Self.memoryLimit else {
                 let message =
@@ -191,7 +188,7 @@ extension ArchiveComparison {
         }
         while let entry = try second.next() {
             try operation.check()
-            guard differences.includes(entry.path) else { continue }
+            guard differences.search.finds(entry) else { continue }
             guard let other = known.removeValue(forKey: entry.path) else {
                 try differences.add(entry.path, .onlyInSecond)
                 continue

@@ -80,9 +80,8 @@ final class Differences {
     }
 
     let sides: Sides
-    /// The chosen entries, each with everything below it; empty for all.
-    let paths: [EntryPath]
-    private var missing: Set<EntryPath>
+    /// The search for the entries that were chosen.
+    let search: EntrySearch
     private let report: (ArchiveDifference) throws -> Void
 
     /// How many differences were reported.
@@ -90,25 +89,10 @@ final class Differences {
 
     init(
         between sides: Sides,
-        at paths: [EntryPath],
+        of search: EntrySearch,
         report: @escaping (ArchiveDifference) throws -> Void
     ) {
-        (self.sides, self.paths, missing) = (sides, paths, Set(paths))
-        self.report = report
-    }
-
-    /// Whether the entry at `path`, which one side has, is chosen.
-    func includes(_ path: EntryPath) -> Bool {
-        if paths.isEmpty { return true }
-        let found = paths.filter(path.isEqual(toOrBelow:))
-        missing.subtract(found)
-        return !found.isEmpty
-    }
-
-    /// Throws an error with `message` if no side has an entry that was chosen.
-    func checkCompleteness(_ message: String) throws(ArchiveError) {
-        guard let path = paths.first(where: missing.contains) else { return }
-        throw ArchiveError(.notFound, message, entry: path)
+        (self.sides, self.search, self.report) = (sides, search, report)
     }
 
     /// Reports a difference.

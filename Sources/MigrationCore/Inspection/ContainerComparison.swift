@@ -32,58 +32,14 @@ extension ArchiveSource {
         progress: Progress? = nil,
         _ body: @Sendable (ArchiveDifference) throws -> Void
     ) async throws -> Int {
-        try await inspectComparing(
-            with: container,
-            only: [],
+        try await host.compare(
+            .archive(self),
+            with: .container(container),
+            only: EntrySelection(),
             includesCaches: includesCaches,
-            host: host,
             progress: progress,
             body
         ).differences
-    }
-
-    /// Compares an archive with a container, and describes the archive.
-    ///
-    /// If `paths` isn't empty, only these paths and everything below them are compared, and only
-    /// the pieces around them are read from an archive file.
-    @concurrent
-    package func inspectComparing(
-        with container: MigrationDataContainer,
-        only paths: [EntryPath],
-        includesCaches: Bool,
-        host: MigrationHost,
-        progress: Progress?,
-        _ body: @Sendable (ArchiveDifference) throws -> Void
-    ) async throws -> (differences: Int, archive: ArchiveInspection) {
-        try await withOperation(progress: progress) { operation in
-            let lock = try host.wait(on: operation).lockForReading(container)
-            defer { lock.release() }
-            let input = try open(operation)
-            let reader = try ArchiveReader(input, at: paths, orAllBy: .comparing)
-            progress?.setTotal(Int64(clamping: input.size ?? 0))
-            return try withoutActuallyEscaping(body) { body in
-                let differences = Differences(
-                    between: .archiveAndContainer,
-                    at: paths,
-                    report: body
-                )
-                let comparison = ContainerComparison(
-                    with: lock.root,
-                    selecting: ContainerSelection(includesCaches: includesCaches, exclusions: []),
-                    holding: reader.header?.extraMetadata ?? [],
-                    differences,
-                    on: operation
-                )
-                try comparison.run(reader)
-                progress?.finish()
-                let inspection = ArchiveInspection(
-                    reader,
-                    totals: reader.totals,
-                    archiveBytes: reader.archiveBytes
-                )
-                return (differences.count, inspection)
-            }
-        }
     }
 }
 
@@ -93,10 +49,11 @@ private final class ContainerComparison {
     private let root: OpenFile
     private let cursor: DirectoryCursor<OpenFile>
     private let selection: ContainerSelection
-    /// The extra metadata that the first side holds.
-    private let extra: ExtraMetadata
     private let differences: Differences
     private let operation: MigrationOperation
+    private var search: EntrySearch { differences.search }
+    /// The extra metadata that the first side holds.
+    private var extra: ExtraMetadata = []
     private var shownBytes: UInt64 = 0
 
     private var seen = SeenPaths()
@@ -105,21 +62,21 @@ private final class ContainerComparison {
 
     init(
         with root: OpenFile,
-        selecting selection: ContainerSelection,
-        holding extra: ExtraMetadata,
+        _ selection: ContainerSelection,
         _ differences: Differences,
         on operation: MigrationOperation
     ) {
         (self.root, cursor) = (root, DirectoryCursor(root: root))
-        (self.selection, self.extra, self.differences) = (selection, extra, differences)
+        (self.selection, self.differences) = (selection, differences)
         self.operation = operation
     }
 
     /// Compares everything with an archive.
     func run(_ reader: ArchiveReader) throws {
+        extra = reader.header?.extraMetadata ?? []
         while let entry = try reader.next() {
             try step(reader)
-            guard differences.includes(entry.path) else { continue }
+            guard search.finds(entry) else { continue }
             seen.insert(entry.path)
             try compare(entry, from: .archive(reader))
         }
@@ -130,10 +87,11 @@ private final class ContainerComparison {
     func run(_ first: OpenFile) throws {
         var entries = DirectoryEntries(of: first)
         try ContainerListing.list(first, selecting: selection, on: operation) { entry, omission in
-            guard omission == nil, differences.includes(entry.path) else { return }
+            guard omission == nil, search.finds(entry) else { return omission == nil }
             seen.insert(entry.path)
             let (whole, file) = try entries.complete(entry)
             try compare(whole, from: .file(file))
+            return true
         }
         try findOthers()
     }
@@ -237,71 +195,16 @@ extension ContainerComparison {
 extension ContainerComparison {
     /// Looks in the container for entries that the first side doesn't have.
     private func findOthers() throws {
-        var visitor = Visitor(comparison: self)
-        try SourceWalker.walk(root, on: operation, visiting: &visitor)
-        try differences.checkCompleteness("neither side has such an entry")
-    }
-
-    private struct Visitor: SourceVisitor {
-        let comparison: ContainerComparison
-        var levels = [PathHash()]
-
-        func visit(_ item: SourceItem) throws {
-            _ = try comparison.checkIsInFirst(item, hash(of: item))
-        }
-
-        mutating func enter(_ item: SourceItem, opened: OpenFile) throws -> Bool {
-            let hash = hash(of: item)
-            guard try comparison.checkIsInFirst(item, hash) else { return false }
-            levels.append(hash)
+        try ContainerListing.list(root, selecting: selection, on: operation) { entry, omission in
+            guard omission == nil else { return false }
+            let (path, isDirectory) = (entry.path, entry.kind == .directory)
+            let isSeen = seen.contains(path, isDirectory: isDirectory)
+            guard search.finds(entry) else { return isDirectory && search.mayFind(below: path) }
+            if !isSeen { try differences.add(path, differences.sides.onlyInSecond) }
             return true
         }
-
-        mutating func leave(_ directory: WalkedDirectory) throws {
-            levels.removeLast()
-            try directory.checkIsUnchanged()
-        }
-
-        func passesOver(_ item: SourceItem) -> Bool {
-            comparison.selection.reasonForOmitting(item) != nil
-        }
-
-        private func hash(of item: SourceItem) -> PathHash {
-            levels[levels.count - 1].appending(item.name[...])
-        }
+        try search.checkCompleteness("neither side has such an entry")
     }
-
-    /// Returns whether the walk should enter the item.
-    private func checkIsInFirst(_ item: SourceItem, _ hash: PathHash) throws -> Bool {
-        let isDirectory = item.status.kind == .directory
-        guard selection.reasonForOmitting(item) == nil else { return false }
-        switch item.status.kind {
-        case .regular, .directory, .symbolicLink: break
-        default: return false
-        }
-        let isSeen = seen.contains(hash, isDirectory: isDirectory)
-        if differences.paths.isEmpty, isSeen { return true }
-        let path = EntryPath(bytes: item.path)
-        guard differences.includes(path) else {
-            return isDirectory && differences.paths.contains { $0.isEqual(toOrBelow: path) }
-        }
-        if !isSeen { try differences.add(path, differences.sides.onlyInSecond) }
-        return true
-    }
-}
-
-/// The hash of a path, from which the hashes of paths below it are computed.
-private struct PathHash {
-    private var hasher = Hasher()
-
-    /// The hash of the path of `name` below it.
-    func appending(_ name: ArraySlice<UInt8>) -> PathHash {
-        var hash = self
-        hash.hasher.combine(name)
-        return hash
-    }
-
-    var value: Int { hasher.finalize() }
 }
 
 /// The paths that one side has, and the directories above them, which may have no entries in
@@ -314,18 +217,14 @@ private struct SeenPaths {
 
     /// Adds the path of an entry.
     mutating func insert(_ path: EntryPath) {
-        let names = path.components
-        var hash = PathHash()
-        for (index, name) in names.enumerated() {
-            hash = hash.appending(name)
-            if index + 1 < names.count { directories.insert(hash.value) }
-        }
-        entries.insert(hash.value)
+        let hashes = path.levelHashes
+        directories.formUnion(hashes.dropLast())
+        entries.formUnion(hashes.suffix(1))
     }
 
-    func contains(_ hash: PathHash, isDirectory: Bool) -> Bool {
-        let value = hash.value
-        return entries.contains(value) || isDirectory && directories.contains(value)
+    func contains(_ path: EntryPath, isDirectory: Bool) -> Bool {
+        let hash = path.levelHash
+        return entries.contains(hash) || isDirectory && directories.contains(hash)
     }
 }
 
@@ -401,15 +300,21 @@ private struct DirectoryEntries {
 package enum ComparedTree: Sendable {
     case archive(ArchiveSource)
     case container(MigrationDataContainer)
+
+    fileprivate var archive: ArchiveSource? {
+        if case .archive(let source) = self { source } else { nil }
+    }
 }
 
 extension MigrationHost {
     /// Compares two archives or containers, or one of each.
     ///
-    /// If `selection` isn't of all entries, only those and everything below them are compared.
+    /// If `selection` isn't of all entries, only those and everything below them are compared. If an archive
+    /// file is compared with a container, only the pieces around them are read.
     ///
     /// - Returns: The number of differences, and the description of an archive that was compared with a
     ///   container.
+    @concurrent
     package func compare(
         _ first: ComparedTree,
         with second: ComparedTree,
@@ -418,69 +323,58 @@ extension MigrationHost {
         progress: Progress?,
         _ body: @Sendable (ArchiveDifference) throws -> Void
     ) async throws -> (differences: Int, archive: ArchiveInspection?) {
-        switch (first, second) {
-        case (.archive(let source), .container(let container)),
-            (.container(let container), .archive(let source)):
-            let (differences, archive) = try await source.inspectComparing(
-                with: container,
-                only: selection.resolved(in: source).paths,
-                includesCaches: includesCaches,
-                host: self,
-                progress: progress,
-                body
-            )
-            return (differences, archive)
-        case (.archive(let source), .archive(let other)):
-            let paths = try await selection.resolved(in: source).paths
-            let count = try await compareAlike(at: paths, body) { differences, operation in
-                try ArchiveComparison(differences, on: operation).run(source, other)
+        var selection = selection
+        if let archive = first.archive ?? second.archive {
+            selection = try await selection.resolved(in: archive)
+        }
+        let search = EntrySearch(selection)
+        let rules = ContainerSelection(includesCaches: includesCaches, exclusions: [])
+        return try await withOperation(progress: progress) { operation in
+            try withoutActuallyEscaping(body) { body in
+                let isAlike = (first.archive == nil) == (second.archive == nil)
+                let sides: Differences.Sides = isAlike ? .alike : .archiveAndContainer
+                let differences = Differences(between: sides, of: search, report: body)
+                let archive = try compare(first, second, rules, differences, on: operation)
+                return (differences.count, archive)
             }
-            return (count, nil)
-        case (.container(let container), .container(let other)):
-            let paths = selection.paths
-            let rules = ContainerSelection(includesCaches: includesCaches, exclusions: [])
-            let count = try await compareAlike(at: paths, body) { differences, operation in
-                try compare(container, other, rules, differences, on: operation)
-            }
-            return (count, nil)
         }
     }
 
-    /// Compares two containers, as an export of them would see them.
     private func compare(
-        _ first: MigrationDataContainer,
-        _ second: MigrationDataContainer,
-        _ selection: ContainerSelection,
+        _ first: ComparedTree,
+        _ second: ComparedTree,
+        _ rules: ContainerSelection,
         _ differences: Differences,
         on operation: MigrationOperation
-    ) throws {
-        let lock = try wait(on: operation).lockForReading(first)
-        defer { lock.release() }
-        let other = try wait(on: operation).lockForReading(second)
-        defer { other.release() }
-        let comparison = ContainerComparison(
-            with: other.root,
-            selecting: selection,
-            holding: [],
-            differences,
-            on: operation
-        )
-        try comparison.run(lock.root)
-    }
-
-    /// Runs a comparison of two sides of the same kind; returns the number of differences.
-    @concurrent
-    private func compareAlike(
-        at paths: [EntryPath],
-        _ body: @Sendable (ArchiveDifference) throws -> Void,
-        by compare: @Sendable (Differences, MigrationOperation) throws -> Void
-    ) async throws -> Int {
-        try await withOperation { operation in
-            try withoutActuallyEscaping(body) { body in
-                let differences = Differences(between: .alike, at: paths, report: body)
-                try compare(differences, operation)
-                return differences.count
-            }
+    ) throws -> ArchiveInspection? {
+        let wait = wait(on: operation)
+        switch (first, second) {
+        case (.archive(let source), .archive(let other)):
+            try ArchiveComparison(differences, on: operation).run(source, other)
+            return nil
+        case (.container(let container), .container(let other)):
+            let lock = try wait.lockForReading(container)
+            defer { lock.release() }
+            let otherLock = try wait.lockForReading(other)
+            defer { otherLock.release() }
+            try ContainerComparison(with: otherLock.root, rules, differences, on: operation)
+                .run(lock.root)
+            return nil
+        case (.archive(let source), .container(let container)),
+            (.container(let container), .archive(let source)):
+            let lock = try wait.lockForReading(container)
+            defer { lock.release() }
+            let input = try source.open(operation)
+            let paths = differences.search.selection.guidingPaths
+            let reader = try ArchiveReader(input, at: paths, orAllBy: .comparing)
+            operation.progress?.setTotal(Int64(clamping: input.size ?? 0))
+            try ContainerComparison(with: lock.root, rules, differences, on: operation).run(reader)
+            operation.progress?.finish()
+            return ArchiveInspection(
+                reader,
+                totals: reader.totals,
+                archiveBytes: reader.archiveBytes
+            )
         }
     }
 }

@@ -137,7 +137,7 @@ struct Extraction {
         let paths = selection.paths
         let isConfined = try selection.patterns.isEmpty && reader.select(paths)
         if reader.totals?.hardLinks == 0 { return [] }
-        var search = LinkTargetSearch(for: paths, self.search.patterns, on: operation)
+        var search = LinkTargetSearch(for: search, on: operation)
         repeat {
             let scan =
                 try isConfined
@@ -238,8 +238,7 @@ private struct LinkTargetSearch {
     /// The approximate overhead of a path in memory.
     private static let pathOverhead = 128
 
-    private let selection: [EntryPath]
-    private let patterns: PatternSearch
+    private let search: EntrySearch
     private let operation: MigrationOperation
     private var depth = 0
     private var byteCount = 0
@@ -250,14 +249,8 @@ private struct LinkTargetSearch {
     /// Whether the last scan found a target, which may itself be a hard link.
     private(set) var hasGrown = false
 
-    init(
-        for selection: [EntryPath],
-        _ patterns: PatternSearch,
-        on operation: MigrationOperation
-    ) {
-        self.selection = selection
-        self.patterns = patterns
-        self.operation = operation
+    init(for search: EntrySearch, on operation: MigrationOperation) {
+        (self.search, self.operation) = (search, operation)
     }
 
     /// Scans the entries of `reader` once.
@@ -275,8 +268,8 @@ private struct LinkTargetSearch {
     }
 
     private func isSelected(_ path: EntryPath) -> Bool {
-        selection.contains(where: path.isEqual(toOrBelow:))
-            || patterns.finds(path, isDirectory: false)
+        search.paths.contains(where: path.isEqual(toOrBelow:))
+            || search.matches(path, isDirectory: false)
     }
 
     private mutating func add(_ target: EntryPath, of path: EntryPath) throws(ArchiveError) {

@@ -22,12 +22,13 @@ extension ArchiveSource {
         _ body: @Sendable (Span<UInt8>) throws -> Void
     ) async throws -> ArchiveInspection {
         try await withOperation(threadCount: 1, progress: progress) { operation in
-            try FileContent(
+            var content = FileContent(
                 source: self,
-                names: isPrinted ? PrintedNameSearch([path]) : nil,
+                names: isPrinted ? PrintedNames([path]) : nil,
                 expectedFingerprint: fingerprint,
                 operation: operation
-            ).read(path, body)
+            )
+            return try content.read(path, body)
         }
     }
 }
@@ -41,11 +42,11 @@ private struct FileContent {
 
     let source: ArchiveSource
     /// In a stream, the file by a name that may be in printed form.
-    let names: PrintedNameSearch?
+    var names: PrintedNames?
     let expectedFingerprint: Fingerprint?
     let operation: MigrationOperation
 
-    func read(
+    mutating func read(
         _ path: EntryPath,
         _ body: (Span<UInt8>) throws -> Void
     ) throws -> ArchiveInspection {
@@ -91,7 +92,7 @@ private struct FileContent {
     }
 
     /// Passes the content of the file to `body`; returns the target of a hard link instead.
-    private func read(
+    private mutating func read(
         _ path: EntryPath,
         occurrence: Int?,
         from reader: ArchiveReader,
@@ -120,9 +121,9 @@ private struct FileContent {
         return nil
     }
 
-    private func isNamed(_ path: EntryPath, _ name: EntryPath) -> Bool {
-        guard let names else { return path == name }
-        return names.finds(path) && names.hasFound(path)
+    private mutating func isNamed(_ path: EntryPath, _ name: EntryPath) -> Bool {
+        guard names?.finds(path) ?? (path == name) else { return false }
+        return names?.hasFound(path) ?? true
     }
 
     private func pass(

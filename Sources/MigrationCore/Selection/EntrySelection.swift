@@ -75,21 +75,33 @@ extension ArchiveSource {
     }
 }
 
+// MARK: - Searching
+
 /// A search for the entries of a selection, which finds out if one is missing.
 package final class EntrySearch: Sendable {
+    private struct State {
+        var missing: Set<EntryPath>
+        /// The indices of the patterns that matched nothing.
+        var unmatched: Set<Int>
+        var names: PrintedNames
+    }
+
     let selection: EntrySelection
-    let patterns: PatternSearch
-    private let names: PrintedNameSearch
-    private let paths: [EntryPath]
-    private let missing: Monitor<Set<EntryPath>>
-    private let isWhole: Bool
+    /// Whether all entries are chosen.
+    let isWhole: Bool
+    let paths: [EntryPath]
+    private let state: Monitor<State>
 
     package init(_ selection: EntrySelection) {
         self.selection = selection
-        patterns = PatternSearch(selection.patterns)
-        names = PrintedNameSearch(selection.printed)
         (paths, isWhole) = (selection.paths, selection.isWhole)
-        missing = Monitor(Set(paths))
+        state = Monitor(
+            State(
+                missing: Set(paths),
+                unmatched: Set(selection.patterns.indices),
+                names: PrintedNames(selection.printed)
+            )
+        )
     }
 
     /// Whether `entry` is chosen.
@@ -97,28 +109,105 @@ package final class EntrySearch: Sendable {
         if isWhole { return true }
         let isMatched = matches(entry.path, isDirectory: entry.kind == .directory)
         let found = paths.filter(entry.path.isEqual(toOrBelow:))
-        if !found.isEmpty { missing.withLock { $0.subtract(found) } }
+        if !found.isEmpty { state.withLock { $0.missing.subtract(found) } }
         return isMatched || !found.isEmpty
     }
 
     /// Whether a pattern or a printed name finds the entry at `path`.
     @Sendable
     func matches(_ path: EntryPath, isDirectory: Bool) -> Bool {
-        let isMatched = patterns.finds(path, isDirectory: isDirectory)
-        return names.finds(path) || isMatched
+        let found = selection.patterns.indices.filter {
+            selection.patterns[$0].matches(toOrAbove: path, isDirectory: isDirectory)
+        }
+        if found.isEmpty, selection.printed.isEmpty { return false }
+        return state.withLock { state in
+            state.unmatched.subtract(found)
+            return state.names.finds(path) || !found.isEmpty
+        }
+    }
+
+    /// Whether chosen entries may be below the directory at `path`.
+    func mayFind(below path: EntryPath) -> Bool {
+        !selection.patterns.isEmpty || !selection.printed.isEmpty
+            || paths.contains { $0.isEqual(toOrBelow: path) }
     }
 
     /// Throws if nothing was found at a path, for a pattern or by a printed name.
-    package func checkCompleteness() throws(ArchiveError) {
+    package func checkCompleteness(
+        _ message: String = "the archive has no such entry"
+    ) throws(ArchiveError) {
         try checkMatches(isPartial: false)
-        let missing = missing.withLock { $0 }
+        let missing = state.withLock { $0.missing }
         guard let path = paths.first(where: missing.contains) else { return }
-        throw ArchiveError(.notFound, "the archive has no such entry", entry: path)
+        throw ArchiveError(.notFound, message, entry: path)
     }
 
     /// Throws if a printed name is ambiguous and, unless `isPartial`, if a pattern or name found nothing.
     func checkMatches(isPartial: Bool) throws(ArchiveError) {
-        if !isPartial { try patterns.checkCompleteness() }
-        try names.checkCompleteness(isPartial: isPartial)
+        let state = state.withLock { $0 }
+        if !isPartial, let index = state.unmatched.min() {
+            let pattern = PrintableText.escaping(selection.patterns[index].description)
+            throw ArchiveError(.notFound, "the archive has no entry that matches '\(pattern)'")
+        }
+        try state.names.checkCompleteness(isPartial: isPartial)
+    }
+}
+
+/// A search in a stream for entries by their exact names or, if there is no such entry, by their printed names.
+///
+/// A stream is read once, so the first entry that is found decides. If an exact match follows a match by
+/// printed name, the search fails.
+struct PrintedNames: Sendable {
+    private struct Name {
+        let exact: EntryPath
+        /// The name whose printed form is the requested one.
+        let twin: EntryPath
+        /// The name that was found.
+        var found: EntryPath?
+        var isAmbiguous = false
+    }
+
+    private var names: [Name]
+
+    /// Makes a search for those of `names` that can be printed forms.
+    init(_ names: [EntryPath]) {
+        self.names = names.compactMap { name in
+            PrintableText.unescaping(name.bytes).map {
+                Name(exact: name, twin: EntryPath(bytes: $0))
+            }
+        }
+    }
+
+    /// Whether the entry at `path` has one of these names, or is below one.
+    mutating func finds(_ path: EntryPath) -> Bool {
+        var isFound = false
+        for index in names.indices {
+            for form in [names[index].exact, names[index].twin]
+            where path.isEqual(toOrBelow: form) {
+                if names[index].found == nil { names[index].found = form }
+                if names[index].found == form {
+                    isFound = true
+                } else if form == names[index].exact {
+                    names[index].isAmbiguous = true
+                }
+            }
+        }
+        return isFound
+    }
+
+    /// Whether `path` is itself a name that was found.
+    func hasFound(_ path: EntryPath) -> Bool { names.contains { $0.found == path } }
+
+    /// Throws if a printed name matched before the exact name came and, unless `isPartial`, if a name was not
+    /// found.
+    func checkCompleteness(isPartial: Bool = false) throws(ArchiveError) {
+        if let name = names.first(where: \.isAmbiguous) {
+            let message =
+                "comes behind an entry whose name is printed like this: read the archive from a file, "
+                + "where the exact name is taken"
+            throw ArchiveError(.refused, message, entry: name.exact)
+        }
+        guard !isPartial, let name = names.first(where: { $0.found == nil }) else { return }
+        throw ArchiveError(.notFound, "the archive has no such entry", entry: name.exact)
     }
 }

@@ -128,30 +128,3 @@ extension PathPattern {
         return patterns
     }
 }
-
-/// A search for entries by patterns, which finds out if one matches nothing.
-final class PatternSearch: Sendable {
-    private let patterns: [PathPattern]
-    private let unmatched: Monitor<Set<Int>>
-
-    init(_ patterns: [PathPattern]) {
-        self.patterns = patterns
-        unmatched = Monitor(Set(patterns.indices))
-    }
-
-    /// Whether a pattern matches the entry at `path` or a directory above it.
-    func finds(_ path: EntryPath, isDirectory: Bool) -> Bool {
-        let found = patterns.indices.filter {
-            patterns[$0].matches(toOrAbove: path, isDirectory: isDirectory)
-        }
-        if !found.isEmpty { unmatched.withLock { $0.subtract(found) } }
-        return !found.isEmpty
-    }
-
-    /// Throws if one of the patterns matched nothing.
-    func checkCompleteness() throws(ArchiveError) {
-        guard let index = unmatched.withLock({ $0.min() }) else { return }
-        let pattern = PrintableText.escaping(patterns[index].description)
-        throw ArchiveError(.notFound, "the archive has no entry that matches '\(pattern)'")
-    }
-}

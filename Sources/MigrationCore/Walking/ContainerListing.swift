@@ -5,19 +5,20 @@ internal import MigrationSystem
 /// Lists what a container holds, without reading any content.
 struct ContainerListing: SourceVisitor {
     private let selection: ContainerSelection
-    private let body: (ArchiveEntry, Omission.Reason?) throws -> Void
+    private let body: (ArchiveEntry, Omission.Reason?) throws -> Bool
     private var linked: Set<FileStatus.Identity> = []
     /// The directory that is left out, with everything below it.
     private var omitted: (path: [UInt8], reason: Omission.Reason)?
 
     /// Lists everything in the container at `root` except its bookkeeping and metadata.
     ///
-    /// `body` gets each entry, and why an export would leave it out.
+    /// `body` gets each entry, and why an export would leave it out; it returns whether to enter a
+    /// directory.
     static func list(
         _ root: OpenFile,
         selecting selection: ContainerSelection,
         on operation: MigrationOperation,
-        _ body: (ArchiveEntry, Omission.Reason?) throws -> Void
+        _ body: (ArchiveEntry, Omission.Reason?) throws -> Bool
     ) throws {
         try withoutActuallyEscaping(body) { body in
             var listing = ContainerListing(selection: selection, body: body)
@@ -38,10 +39,10 @@ struct ContainerListing: SourceVisitor {
 
     mutating func enter(_ item: SourceItem, opened: OpenFile) throws -> Bool {
         guard !ContainerLayout.ownNames.contains(item.path) else { return false }
+        guard try note(item, as: .directory) else { return false }
         if omitted == nil, let reason = selection.reasonForOmitting(item) {
             omitted = (item.path, reason)
         }
-        try note(item, as: .directory)
         return true
     }
 
@@ -54,13 +55,14 @@ struct ContainerListing: SourceVisitor {
         omitted != nil || selection.reasonForOmitting(item) != nil
     }
 
-    private func note(_ item: SourceItem, as kind: ArchiveEntry.Kind) throws {
+    @discardableResult
+    private func note(_ item: SourceItem, as kind: ArchiveEntry.Kind) throws -> Bool {
         let entry = ArchiveEntry(
             path: EntryPath(bytes: item.path),
             kind: kind,
             permissions: item.status.permissions,
             modificationTime: item.status.modificationTime
         )
-        try body(entry, omitted?.reason ?? selection.reasonForOmitting(item))
+        return try body(entry, omitted?.reason ?? selection.reasonForOmitting(item))
     }
 }

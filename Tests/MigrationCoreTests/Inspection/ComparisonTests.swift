@@ -146,18 +146,39 @@ struct ComparisonTests {
         )
     }
 
-    private func rows(_ places: Places, only paths: [String]) async throws -> [String] {
+    private func rows(
+        _ places: Places,
+        only paths: [String],
+        from source: ArchiveSource? = nil
+    ) async throws -> [String] {
         let found = Mutex<[String]>([])
-        _ = try await ArchiveSource.file(path: places.archive).inspectComparing(
-            with: places.destinationContainer,
-            only: paths.map { EntryPath($0) },
+        var selection = EntrySelection()
+        selection.named = paths.map { EntryPath($0) }
+        _ = try await MigrationHost().compare(
+            .archive(source ?? .file(path: places.archive)),
+            with: .container(places.destinationContainer),
+            only: selection,
             includesCaches: false,
-            host: MigrationHost(),
             progress: nil
         ) { difference in
             found.withLock { $0.append("\(difference.path) \(difference.kind.rawValue)") }
         }
         return found.withLock { $0 }
+    }
+
+    @Test func `compares in a stream only the entry whose printed name is given`() async throws {
+        let places = try Places()
+        for name in ["a\nb", "other"] { try (places.source / BytePath(name)).write("old") }
+        try await places.exportSource()
+        try await places.importArchive()
+        for name in ["a\nb", "other"] { try (places.destination / BytePath(name)).write("new") }
+        let pipe = Pipe()
+        try pipe.fileHandleForWriting.write(contentsOf: places.archive.contents())
+        try pipe.fileHandleForWriting.close()
+        let stream = ArchiveSource.descriptor(pipe.fileHandleForReading.fileDescriptor)
+        let rows = try await rows(places, only: [#"a\nb"#], from: stream)
+        #expect(rows.filter { $0.hasSuffix("content") } == [#"a\nb content"#])
+        #expect(!rows.contains { $0.hasPrefix("other") })
     }
 
     @Test func `reads only the pieces around what is compared`() async throws {

@@ -30,11 +30,13 @@ struct LargeFileComparisonTests {
         _ body: @escaping @Sendable () -> Void = {}
     ) async throws -> [String] {
         let found = Mutex<[String]>([])
-        _ = try await (source ?? .file(path: places.archive)).inspectComparing(
-            with: places.destinationContainer,
-            only: paths.map { EntryPath($0) },
+        var selection = EntrySelection()
+        selection.named = paths.map { EntryPath($0) }
+        _ = try await MigrationHost().compare(
+            .archive(source ?? .file(path: places.archive)),
+            with: .container(places.destinationContainer),
+            only: selection,
             includesCaches: false,
-            host: MigrationHost(),
             progress: progress
         ) { difference in
             body()
