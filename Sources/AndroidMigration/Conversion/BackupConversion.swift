@@ -46,34 +46,25 @@ package struct BackupConversion {
         let package = try packageName(held)
         let header = try header(of: package, manifest: contents?.packages[held]?.manifest)
         let selected = try selection(held)
-        let file = try ArchiveFile.make(at: destination, on: operation)
-        let report: ConversionReport
-        do {
+        return try ArchiveFile.write(to: destination, on: operation) { file in
             let writer = try ArchiveWriter(
                 writingTo: file.output,
                 header: header,
                 level: options.compressionLevel,
                 on: operation
             )
-            do {
-                let entries = ConvertedEntries(
-                    writer,
-                    package: package,
-                    layout: options.layout,
-                    selected: selected
-                )
-                try append(held, of: contents, to: entries)
-                guard entries.count > 0 else { throw nothing(entries) }
-                report = entries.report(of: package, header: header, summary: try writer.finish())
-            } catch {
-                writer.abandon()
-                throw error
-            }
-        } catch {
-            throw file.discard(after: error)
+            defer { writer.abandon() }
+            let entries = ConvertedEntries(
+                writer,
+                package: package,
+                layout: options.layout,
+                selected: selected
+            )
+            try append(held, of: contents, to: entries)
+            guard entries.count > 0 else { throw nothing(entries) }
+            let summary = try writer.finish()
+            return entries.report(of: package, header: header, summary: summary)
         }
-        try file.commit()
-        return report
     }
 
     private func packageName(_ held: String) throws(AndroidMigrationError) -> String {

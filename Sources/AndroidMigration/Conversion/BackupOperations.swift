@@ -43,13 +43,9 @@ package enum BackupOperations {
     ) async throws {
         let bytes = try manifest.encoded()
         try await withOperation { operation in
-            let file = try ArchiveFile.make(at: destination, on: operation)
-            do {
+            try ArchiveFile.write(to: destination, on: operation) { file in
                 try file.output.write(bytes.span)
-            } catch {
-                throw file.discard(after: error)
             }
-            try file.commit()
         }
     }
 

@@ -49,14 +49,9 @@ package struct StreamConversion {
         }
         let reader = try ArchiveReader(source.open(operation), access: .whole)
         let domains = try readDomains(from: reader)
-        let file = try ArchiveFile.make(at: destination, on: operation)
-        let size: UInt64
-        do {
-            size = try write(domains, version: reader.header?.resourcesVersion, to: file.output)
-        } catch {
-            throw file.discard(after: error)
+        let size = try ArchiveFile.write(to: destination, on: operation) { file in
+            try write(domains, version: reader.header?.resourcesVersion, to: file.output)
         }
-        try file.commit()
         return ConversionReport(
             package: options.package,
             header: nil,

@@ -45,12 +45,11 @@ package struct ContainerConversion {
     /// Writes the archive, which gets its name once it is complete.
     package mutating func write(to destination: ArchiveDestination) throws -> ContainerReport {
         let header = header
-        let file = try ArchiveFile.make(
-            at: destination,
+        try ArchiveFile.write(
+            to: destination,
             sizeEstimate: header.sizeEstimate,
             on: operation
-        )
-        do {
+        ) { file in
             let writer = try ArchiveWriter(
                 writingTo: file.output,
                 header: header,
@@ -58,17 +57,10 @@ package struct ContainerConversion {
                 checksOrder: true,
                 on: operation
             )
-            do {
-                try append(to: writer)
-                plan.finish(try writer.finish())
-            } catch {
-                writer.abandon()
-                throw error
-            }
-        } catch {
-            throw file.discard(after: error)
+            defer { writer.abandon() }
+            try append(to: writer)
+            plan.finish(try writer.finish())
         }
-        try file.commit()
         return plan.report
     }
 

@@ -129,18 +129,36 @@ package struct ArchiveFile: ~Copyable {
     /// The free space in bytes; `nil` for a stream.
     private(set) var availableSpace: UInt64?
 
-    /// Opens the output.
+    /// Opens `destination`, writes an archive by `body`, and commits it; an error of `body` discards it.
     ///
     /// - Parameters:
     ///   - destination: Where the archive goes.
     ///   - sizeEstimate: The size of the content, for a command.
-    ///   - settingAside: Receives the new name of a begun archive that can't be resumed; `nil`
-    ///     makes that an error.
     ///   - operation: The operation that writes.
-    /// - Returns: The open output.
+    ///   - body: Writes the archive.
+    /// - Returns: The result of `body`.
     /// - Throws: ``MigrationError`` of codes `archiveBusy`, `outputExists` and `outputFailed`, and errors of
-    ///   reading the begun archive.
-    package static func make(
+    ///   `body` and of reading a begun archive.
+    package static func write<Result>(
+        to destination: ArchiveDestination,
+        sizeEstimate: UInt64 = 0,
+        on operation: MigrationOperation,
+        by body: (borrowing ArchiveFile) throws -> Result
+    ) throws -> Result {
+        let file = try make(at: destination, sizeEstimate: sizeEstimate, on: operation)
+        let result: Result
+        do {
+            result = try body(file)
+        } catch {
+            throw file.discard(after: error)
+        }
+        try file.commit()
+        return result
+    }
+
+    /// Opens the output; `settingAside` receives the new name of a begun archive that can't be resumed,
+    /// which is an error without it.
+    static func make(
         at destination: ArchiveDestination,
         sizeEstimate: UInt64 = 0,
         settingAside: ((BytePath) -> Void)? = nil,
@@ -148,25 +166,17 @@ package struct ArchiveFile: ~Copyable {
     ) throws -> ArchiveFile {
         let encryption = destination.encryption
         if destination.resumes {
-            guard case .file(let path, let replaces) = destination.target, encryption == nil else {
+            guard case .file = destination.target, encryption == nil else {
                 let message = "only a file that is not encrypted can be resumed"
                 throw MigrationError(.invalidOption, message)
             }
-            return try resume(path, replaces, settingAside: settingAside, on: operation)
         }
+        let stream: FileDescriptor
         switch destination.target {
         case .file(let path, let replaces):
-            return try begin(path, replaces, encryption: encryption, on: operation)
-        case .descriptor(let number):
-            let stream = try FileDescriptor.duplicate(ofNumber: number)
-            return ArchiveFile(
-                output: try ArchiveOutput(writing: stream, encryption: encryption, on: operation)
-            )
-        case .nowhere:
-            let stream = try FileDescriptor.open("/dev/null", .writing)
-            return ArchiveFile(
-                output: try ArchiveOutput(writing: stream, encryption: encryption, on: operation)
-            )
+            return try open(path, replaces, for: destination, settingAside, on: operation)
+        case .descriptor(let number): stream = try .duplicate(ofNumber: number)
+        case .nowhere: stream = try .open("/dev/null", .writing)
         case .consumer(let consumer):
             let (output, beginning) = try consumer.start(
                 sizeEstimate: sizeEstimate,
@@ -175,85 +185,64 @@ package struct ArchiveFile: ~Copyable {
             )
             return ArchiveFile(consumer: consumer, beginning: beginning, output: output)
         }
+        return ArchiveFile(
+            output: try ArchiveOutput(writing: stream, encryption: encryption, on: operation)
+        )
     }
 
-    private static func begin(
+    private static func open(
         _ path: BytePath,
         _ replacesExisting: Bool,
-        encryption: ArchiveEncryption?,
+        for destination: ArchiveDestination,
+        _ settingAside: ((BytePath) -> Void)?,
         on operation: MigrationOperation
     ) throws -> ArchiveFile {
-        if replacesExisting { try checkIsReplaceable(path) }
-        do throws(SystemError) {
-            let pending = try PendingFile.make(
-                at: BytePath(resolving: path),
-                replacesExisting: replacesExisting
-            )
-            do throws(SystemError) {
-                let file = try pending.file.descriptor.duplicate()
-                let space = try pending.availableSpace()
-                let output = try ArchiveOutput(writing: file, encryption: encryption, on: operation)
-                return ArchiveFile(
-                    pending: pending,
-                    path: path,
-                    output: output,
-                    availableSpace: space
-                )
-            } catch {
-                pending.discard()
-                throw error
-            }
-        } catch {
-            throw failure(error, at: path)
-        }
-    }
-
-    private static func resume(
-        _ path: BytePath,
-        _ replacesExisting: Bool,
-        settingAside: ((BytePath) -> Void)?,
-        on operation: MigrationOperation
-    ) throws -> ArchiveFile {
-        if replacesExisting { try checkIsReplaceable(path) }
-        let begun = try openBegun(path, replacesExisting, on: operation)
+        let pending = try openPending(path, replacesExisting, for: destination, on: operation)
         do {
-            let file = begun.file
-            let beginning = try ArchiveBeginning(
-                proving: file.descriptor.duplicate(),
+            let file = pending.file
+            let beginning =
+                destination.resumes
+                ? try ArchiveBeginning(proving: file.descriptor.duplicate(), on: operation) : nil
+            let space = try pending.availableSpace() + (beginning?.provedBytes ?? 0)
+            let output = try ArchiveOutput(
+                writing: file.descriptor.duplicate(),
+                encryption: destination.encryption,
                 on: operation
             )
-            let space = try begun.availableSpace() + beginning.provedBytes
-            let output = try ArchiveOutput(writing: file.descriptor.duplicate(), on: operation)
             return ArchiveFile(
-                pending: begun,
+                pending: pending,
                 path: path,
-                resumes: true,
+                resumes: destination.resumes,
                 beginning: beginning,
                 output: output,
                 availableSpace: space
             )
-        } catch {
-            let isOfContent = (error as? ArchiveError).map { $0.code != .inputFailed } ?? false
-            guard isOfContent, let settingAside else { throw unresumable(error, at: path) }
+        } catch let error as SystemError where !destination.resumes {
+            pending.discard()
+            throw failure(error, at: path)
+        } catch let error as ArchiveError where error.code != .inputFailed {
+            guard let settingAside else { throw unresumable(error, at: path) }
             do throws(SystemError) {
-                settingAside(path.parent / (try begun.setAside()))
+                settingAside(path.parent / (try pending.setAside()))
             } catch {
                 throw failure(error, at: path)
             }
         }
-        return try resume(path, replacesExisting, settingAside: nil, on: operation)
+        return try open(path, replacesExisting, for: destination, nil, on: operation)
     }
 
-    private static func openBegun(
+    private static func openPending(
         _ path: BytePath,
         _ replacesExisting: Bool,
+        for destination: ArchiveDestination,
         on operation: MigrationOperation
     ) throws(MigrationError) -> PendingFile {
+        if replacesExisting { try checkIsReplaceable(path) }
         do throws(SystemError) {
             return try PendingFile.make(
                 at: BytePath(resolving: path),
                 replacesExisting: replacesExisting,
-                resumes: true
+                resumes: destination.resumes
             ) { file throws(SystemError) in
                 try ArchiveBeginning.isCut(file.descriptor.duplicate(), operation)
             }
@@ -263,8 +252,7 @@ package struct ArchiveFile: ~Copyable {
     }
 
     /// The reason why the begun archive at `path` can't be resumed.
-    private static func unresumable(_ error: any Error, at path: BytePath) -> any Error {
-        guard let error = error as? ArchiveError, error.code != .inputFailed else { return error }
+    private static func unresumable(_ error: ArchiveError, at path: BytePath) -> MigrationError {
         let message =
             "what is left of the archive can't be resumed: \(error); remove the file that ends in "
             + "'.partial' first"
@@ -317,7 +305,7 @@ package struct ArchiveFile: ~Copyable {
     }
 
     /// Renames the file to its final name, or lets the receiving end see the end of the archive.
-    package consuming func commit() throws {
+    consuming func commit() throws {
         try consumer?.complete(closing: output)
         guard let file = pending.take() else { return }
         do {
@@ -330,8 +318,7 @@ package struct ArchiveFile: ~Copyable {
     /// Removes the file if possible, unless it can be resumed, or ends the receiving end.
     ///
     /// - Returns: The error to report instead of `error`, which made the archive useless.
-    @discardableResult
-    package consuming func discard(after error: any Error) -> any Error {
+    consuming func discard(after error: any Error) -> any Error {
         if let file = pending.take() {
             if resumes { file.leave() } else { file.discard() }
         }

@@ -122,6 +122,32 @@ public struct ExportReport: Sendable {
     package let sessionReport: (any Sendable)?
 }
 
+extension ExportReport {
+    fileprivate init(
+        header: ArchiveHeader,
+        summary: ArchiveWriter.Summary,
+        resumes: Bool,
+        entries: EntryArchiver,
+        export: any ContainerExport
+    ) {
+        var omissions = entries.omissions
+        for omission in export.omissions { omissions.append(omission) }
+        self.init(
+            header: header,
+            totals: summary.totals,
+            archiveBytes: summary.archiveBytes,
+            streamBytes: summary.streamBytes,
+            compressedStreamBytes: summary.compressedStreamBytes,
+            resumedBytes: resumes ? summary.keptBytes : nil,
+            fingerprint: summary.fingerprint,
+            omissions: omissions,
+            externalLinks: entries.externalLinks,
+            externalLinkCount: entries.externalLinkCount,
+            sessionReport: export.report(on: summary.totals)
+        )
+    }
+}
+
 extension ArchiveStatement {
     /// Makes the statement about an archive that was just written.
     ///
@@ -163,53 +189,35 @@ struct ExportOperation {
                 operation: operation
             )
         defer { export.end() }
-        guard let destination else {
-            let properties = try properties(of: export, availableSpace: nil)
-            return try write(
-                export,
-                properties: properties,
-                to: nil,
-                goingOnFrom: nil,
-                root: lock.root
-            )
-        }
-        return try write(export, to: destination, root: lock.root)
+        return try write(export, root: lock.root)
     }
 
-    private func write(
-        _ export: any ContainerExport,
-        to destination: ArchiveDestination,
-        root: OpenFile
-    ) throws -> ExportReport {
-        let early =
-            destination.needsEstimate ? try properties(of: export, availableSpace: nil) : nil
-        let file = try ArchiveFile.make(
-            at: destination,
+    private func write(_ export: any ContainerExport, root: OpenFile) throws -> ExportReport {
+        guard let destination else {
+            return try write(export, properties(of: export), to: nil, root: root)
+        }
+        let early = destination.needsEstimate ? try properties(of: export) : nil
+        return try ArchiveFile.write(
+            to: destination,
             sizeEstimate: early?.sizeEstimate ?? 0,
             on: operation
-        )
-        let report: ExportReport
-        do {
+        ) { file in
             let properties =
                 try early ?? properties(of: export, availableSpace: file.availableSpace)
             try checkSpace(for: properties, available: file.availableSpace)
-            report = try write(
+            return try write(
                 export,
-                properties: properties,
+                properties,
                 to: file.output,
                 goingOnFrom: file.beginning,
                 root: root
             )
-        } catch {
-            throw file.discard(after: error)
         }
-        try file.commit()
-        return report
     }
 
     private func properties(
         of export: any ContainerExport,
-        availableSpace: UInt64?
+        availableSpace: UInt64? = nil
     ) throws -> ExportProperties {
         let properties = try export.properties(availableSpace: availableSpace)
         operation.progress?.setTotal(Int64(clamping: properties.sizeEstimate))
@@ -230,9 +238,9 @@ struct ExportOperation {
 
     private func write(
         _ export: any ContainerExport,
-        properties: ExportProperties,
+        _ properties: ExportProperties,
         to output: ArchiveOutput?,
-        goingOnFrom beginning: ArchiveBeginning?,
+        goingOnFrom beginning: ArchiveBeginning? = nil,
         root: OpenFile
     ) throws -> ExportReport {
         let header = header(properties, of: export.container)
@@ -243,34 +251,11 @@ struct ExportOperation {
             level: options.compressionLevel,
             on: operation
         )
+        defer { writer.abandon() }
         writer.entryHandler = options.entryHandler
-        let identity = output?.identity
-        let archiver = try archiver(writingTo: writer, identity: identity, root: root)
-        do {
-            try export.exportResources(to: archiver)
-            let summary = try writer.finish()
-            let kept = beginning.map { _ in summary.keptBytes }
-            return report(
-                header: header,
-                summary: summary,
-                resumedBytes: kept,
-                of: archiver,
-                by: export
-            )
-        } catch {
-            writer.abandon()
-            throw error
-        }
-    }
-
-    private func archiver(
-        writingTo writer: ArchiveWriter,
-        identity: FileStatus.Identity?,
-        root: OpenFile
-    ) throws -> ItemArchiver {
         let archiver = ItemArchiver(
             writingTo: writer,
-            outputIdentity: identity,
+            outputIdentity: output?.identity,
             holding: options.extraMetadata,
             isStrict: options.isStrict,
             on: operation
@@ -279,30 +264,14 @@ struct ExportOperation {
             let owner = try FileOwner(servedIn: root.descriptor)
             archiver.entries.reader = owner.map(UserIdentity.init)
         }
-        return archiver
-    }
-
-    private func report(
-        header: ArchiveHeader,
-        summary: ArchiveWriter.Summary,
-        resumedBytes: UInt64?,
-        of archiver: ItemArchiver,
-        by export: any ContainerExport
-    ) -> ExportReport {
-        var omissions = archiver.entries.omissions
-        for omission in export.omissions { omissions.append(omission) }
+        try export.exportResources(to: archiver)
+        let summary = try writer.finish()
         return ExportReport(
             header: header,
-            totals: summary.totals,
-            archiveBytes: summary.archiveBytes,
-            streamBytes: summary.streamBytes,
-            compressedStreamBytes: summary.compressedStreamBytes,
-            resumedBytes: resumedBytes,
-            fingerprint: summary.fingerprint,
-            omissions: omissions,
-            externalLinks: archiver.entries.externalLinks,
-            externalLinkCount: archiver.entries.externalLinkCount,
-            sessionReport: export.report(on: summary.totals)
+            summary: summary,
+            resumes: beginning != nil,
+            entries: archiver.entries,
+            export: export
         )
     }
 
