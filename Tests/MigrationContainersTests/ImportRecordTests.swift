@@ -114,15 +114,8 @@ struct ImportRecordTests {
 
     @Test(arguments: [-1e18, -69_430_000_000, -62_135_596_800, 0, 253_402_300_799, 3e11, 1e18])
     func `can be read again, whatever the clock says`(_ seconds: Double) throws {
-        var record = ImportRecord.interrupted
-        record = ImportRecord(
-            outcome: record.outcome,
-            date: Date(timeIntervalSince1970: seconds),
-            bundleIdentifier: nil,
-            platform: nil,
-            resourcesVersion: nil,
-            fingerprint: nil
-        )
+        let date = Date(timeIntervalSince1970: seconds)
+        let record = ImportRecord(outcome: .interrupted, date: date)
         let data = try BookkeepingCoding.encode(record)
         let read = try BookkeepingCoding.decode(ImportRecord.self, from: data)
         #expect(read.date == BookkeepingCoding.readable(record.date))

@@ -148,9 +148,7 @@ struct ReportTextTests {
                 outcome: .failure(PersistedError(full)),
                 date: Date(timeIntervalSince1970: 1_709_210_096),
                 bundleIdentifier: "com.example.notes",
-                platform: "iOS",
-                resourcesVersion: nil,
-                fingerprint: nil
+                platform: "iOS"
             )
         )
         #expect(

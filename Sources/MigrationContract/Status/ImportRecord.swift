@@ -31,11 +31,11 @@ public struct ImportRecord: Sendable, Equatable {
     public let resourcesVersion: String?
 
     /// The fingerprint of the archive in hexadecimal digits; `nil` if it has none.
-    public let fingerprint: String?
+    public package(set) var fingerprint: String?
 
     /// How many entries have a different modification time than in the archive, because the file
     /// system can't hold it.
-    public let changedTimes: Int
+    public package(set) var changedTimes = 0
 
     /// What the person was doing when the container was exported; `nil` if there was nothing, or
     /// once the app has taken it.
@@ -53,19 +53,18 @@ public struct ImportRecord: Sendable, Equatable {
 
     package init(
         outcome: Outcome,
-        date: Date,
-        bundleIdentifier: String?,
-        platform: String?,
-        resourcesVersion: String?,
-        fingerprint: String?,
-        changedTimes: Int = 0,
+        date: Date = Date(),
+        bundleIdentifier: String? = nil,
+        platform: String? = nil,
+        resourcesVersion: String? = nil,
+        fingerprint: String? = nil,
         staging: String? = nil,
         activity: ResumeActivity? = nil,
         container: ContainerIdentity? = nil
     ) {
         (self.outcome, self.date, self.bundleIdentifier) = (outcome, date, bundleIdentifier)
         (self.platform, self.resourcesVersion) = (platform, resourcesVersion)
-        (self.fingerprint, self.changedTimes, self.staging) = (fingerprint, changedTimes, staging)
+        (self.fingerprint, self.staging) = (fingerprint, staging)
         (self.activity, self.container) = (activity, container)
     }
 

@@ -3,13 +3,7 @@ internal import MigrationContainers
 internal import MigrationSystem
 
 /// The checks of an import before it changes anything.
-struct ImportChecks {
-    let container: MigrationDataContainer
-    let options: ImportOptions
-    let importer: (any ContainerImporter)?
-
-    private var path: BytePath { container.rootPath }
-
+extension ImportOperation {
     /// Checks that the importer fits the options and the container.
     func checkImporter() throws {
         guard let importer else { return }
@@ -87,20 +81,7 @@ struct ImportChecks {
     }
 
     /// Refuses an archive without the expected fingerprint or the required signature.
-    func checkProof(of reader: ArchiveReader) throws {
-        try checkProof(
-            header: reader.header,
-            fingerprint: reader.fingerprint,
-            reader.operation
-        )
-    }
-
-    /// Refuses an archive of this header without the expected fingerprint or the required signature.
-    func checkProof(
-        header: ArchiveHeader?,
-        fingerprint: Fingerprint?,
-        _ operation: MigrationOperation
-    ) throws {
+    func checkProof(_ header: ArchiveHeader?, _ fingerprint: Fingerprint?) throws {
         try options.expectedFingerprint?.check(fingerprint)
         guard let required = options.requiredSignature else { return }
         let statement = try ArchiveStatement(header: header, fingerprint: fingerprint)
@@ -198,7 +179,7 @@ struct ImportChecks {
         from reader: ArchiveReader,
         replacesData: Bool
     ) throws {
-        try checkProof(of: reader)
+        try checkProof(reader.header, reader.fingerprint)
         try checkLayout(of: reader)
         if replacesData { try checkReplacement(by: extractor, from: reader) }
     }

@@ -12,19 +12,19 @@ public struct ImportReport: Sendable {
     public let fingerprint: Fingerprint?
 
     /// Whether a tar file of another program had no end mark, for example because it was cut short.
-    public let lacksEndMark: Bool
+    public internal(set) var lacksEndMark = false
 
     /// Whether a tar file of another program had bytes after its end, which were not restored.
-    public let hasTrailer: Bool
+    public internal(set) var hasTrailer = false
 
     /// Whether the extracted files are an Android backup, still in Android's layout.
-    public let isAndroidBackup: Bool
+    public internal(set) var isAndroidBackup = false
 
     /// How much was restored.
-    public let totals: ArchiveTotals
+    public internal(set) var totals = ArchiveTotals()
 
     /// The omissions: data in the archive that was not restored.
-    public internal(set) var omissions: OmissionList
+    public internal(set) var omissions = OmissionList()
 
     /// An error for each leftover of this or an earlier import that could not be removed.
     ///
@@ -52,7 +52,7 @@ public struct ImportReport: Sendable {
     package internal(set) var keptPath: [UInt8]?
 
     /// The report of the session with an app's extension; `nil` if the whole container was imported.
-    package let sessionReport: (any Sendable)?
+    package internal(set) var sessionReport: (any Sendable)?
 }
 
 extension ImportReport {
@@ -107,13 +107,11 @@ struct ImportOperation {
         let replaced: ReplacedData?
         /// Where to keep that data; `nil` removes it.
         let kept: KeptContainer?
+        /// The token of the staging directory.
+        let token: StagingToken
     }
 
     var path: BytePath { container.rootPath }
-
-    var checks: ImportChecks {
-        ImportChecks(container: container, options: options, importer: importer)
-    }
 
     func run() throws -> ImportReport {
         do {
@@ -149,26 +147,28 @@ struct ImportOperation {
         if options.skipsIfImported, let report = try reportIfImported() { return report }
         let input = try source.open(operation)
         operation.progress?.setTotal(Int64(clamping: input.size ?? 0))
-        try checks.checkImporter()
+        try checkImporter()
         // A missing container has no lock and no record. It is made only once the archive can be
         // read.
-        let early = try checks.isContainerMissing() ? try openReader(input) : nil
+        let early = try isContainerMissing() ? try openReader(input) : nil
         try early?.readAhead()
         let isNew = try early != nil && makeContainer()
         let lock = try wait.lockForWriting(container)
         defer { lock.release() }
         try ContainerRecovery.recover(lock)
         try wait.untilFree(lock.path) { () throws(MigrationError) in
-            try checks.checkStagingIsFree(lock)
+            try checkStagingIsFree(lock)
         }
         let replaced =
-            try checks.holdsReplaceableData(lock.root)
+            try holdsReplaceableData(lock.root)
             ? ReplacedData(in: lock.root, on: operation) : nil
         let target = Target(
             lock: lock,
             isNew: isNew,
             replaced: replaced,
-            kept: replaced == nil ? nil : kept
+            kept: replaced == nil ? nil : kept,
+            // If a leftover of an earlier import can't be removed, its token stays in use.
+            token: try StagingDirectory.tokenOfLeftovers(of: lock) ?? StagingToken()
         )
         let report = try restore(input, openedAs: early, in: target)
         // An extension counts its own units, and the archive's index is not read as content.
@@ -179,7 +179,7 @@ struct ImportOperation {
     /// The report of an import that is not needed; `nil` if it is.
     private func reportIfImported() throws -> ImportReport? {
         let (header, fingerprint) = try identity()
-        guard let fingerprint, try !checks.isContainerMissing() else { return nil }
+        guard let fingerprint, try !isContainerMissing() else { return nil }
         let lock = try wait.lockForWriting(container)
         defer { lock.release() }
         try ContainerRecovery.recover(lock)
@@ -187,18 +187,7 @@ struct ImportOperation {
             let bookkeeping = try BookkeepingDirectory(in: lock.directory),
             try ImportRecordFile(in: bookkeeping).lastFingerprint() == fingerprint.description
         else { return nil }
-        var report = ImportReport(
-            header: header,
-            fingerprint: fingerprint,
-            lacksEndMark: false,
-            hasTrailer: false,
-            isAndroidBackup: false,
-            totals: ArchiveTotals(),
-            omissions: OmissionList(),
-            sessionReport: nil
-        )
-        report.isSkipped = true
-        return report
+        return ImportReport(header: header, fingerprint: fingerprint, isSkipped: true)
     }
 
     /// The archive's own header and fingerprint, without reading its content; an archive that
@@ -209,12 +198,8 @@ struct ImportOperation {
             return (nil, options.requiredSignature == nil ? options.expectedFingerprint : nil)
         }
         let inspection = try ArchiveSource.inspect(source.open(operation))
-        try checks.checkHeader(inspection.header)
-        try checks.checkProof(
-            header: inspection.header,
-            fingerprint: inspection.fingerprint,
-            operation
-        )
+        try checkHeader(inspection.header)
+        try checkProof(inspection.header, inspection.fingerprint)
         return (inspection.header, inspection.fingerprint)
     }
 
@@ -225,20 +210,18 @@ struct ImportOperation {
         in target: Target
     ) throws -> ImportReport {
         let lock = target.lock
-        // If a leftover of an earlier import can't be removed, its token stays in use.
-        let token = try StagingDirectory.tokenOfLeftovers(of: lock) ?? StagingToken()
         var reserve: RecordReserve?
         var reader = early
         var hasBegun = false
         do {
             let opened = try reader ?? openReader(input)
             reader = opened
-            if target.replaced != nil { try checks.checkReplacedApp(by: opened.header) }
+            if target.replaced != nil { try checkReplacedApp(by: opened.header) }
             try checkTimes()
-            reserve = try begin(in: lock.directory, token: token)
-            if let importer { try ask(importer, beside: lock, token: token) }
+            reserve = try begin(in: target)
+            if let importer { try ask(importer, beside: target) }
             hasBegun = true
-            return try restore(opened, beside: target, token: token, reserve: reserve)
+            return try restore(opened, beside: target, reserve: reserve)
         } catch {
             let error = located(explained(error))
             // The caller needs the error of the import; a container that isn't removed gets its
@@ -249,7 +232,7 @@ struct ImportOperation {
                 try? withdraw(in: lock.directory)
             } else {
                 // If this can't be written, the journal stays and shows the interruption.
-                try? recordFailure(error, of: reader, in: target, token, using: reserve)
+                try? recordFailure(error, of: reader, in: target, using: reserve)
             }
             throw error
         }
@@ -290,10 +273,10 @@ struct ImportOperation {
             access: .whole,
             foreignMetadata: options.extraMetadata
         )
-        try checks.checkKind(of: reader)
-        try checks.checkHeader(reader.header)
+        try checkKind(of: reader)
+        try checkHeader(reader.header)
         // A pipe has no fingerprint before it is read to its end.
-        if input.size != nil { try checks.checkProof(of: reader) }
+        if input.size != nil { try checkProof(reader.header, reader.fingerprint) }
         return reader
     }
 
@@ -312,9 +295,9 @@ struct ImportOperation {
     }
 
     /// Records in the container that an import begins, and reserves space to record a failure.
-    private func begin(in root: OpenFile, token: StagingToken) throws -> RecordReserve {
-        let bookkeeping = try BookkeepingDirectory.make(in: root)
-        let journal = ImportJournal(phase: .staging, record: nil, staging: token.text)
+    private func begin(in target: Target) throws -> RecordReserve {
+        let bookkeeping = try BookkeepingDirectory.make(in: target.lock.directory)
+        let journal = ImportJournal(phase: .staging, record: nil, staging: target.token.text)
         try journal.write(to: bookkeeping)
         return try RecordReserve.make(in: bookkeeping)
     }
@@ -327,22 +310,20 @@ extension ImportOperation {
     private func restore(
         _ reader: ArchiveReader,
         beside target: Target,
-        token: StagingToken,
         reserve: RecordReserve?
     ) throws -> ImportReport {
         let lock = target.lock
         let bookkeeping = try BookkeepingDirectory.make(in: lock.directory)
-        let staging = try StagingDirectory.make(for: lock, token: token)
+        let staging = try StagingDirectory.make(for: lock, token: target.token)
         defer { staging.release() }
         do {
             let space = try staging.directory.descriptor.availableSpace()
-            try checks.checkSpace(for: reader, available: space)
+            try checkSpace(for: reader, available: space)
             let (extractor, sessionReport) = try fill(staging, of: target, from: reader)
-            let changed = extractor.changedTimeCount
             let commit = ContainerCommit(
                 live: lock,
                 staging: staging,
-                record: try record(of: reader, changedTimes: changed, token: token, target),
+                record: try record(of: reader, restoredBy: extractor, in: target),
                 reserve: reserve,
                 kept: target.kept
             )
@@ -410,16 +391,15 @@ extension ImportOperation {
     /// proved complete.
     private func ask(
         _ importer: any ContainerImporter,
-        beside lock: ContainerLock,
-        token: StagingToken
+        beside target: Target
     ) throws {
-        let staging = try StagingDirectory.make(for: lock, token: token)
+        let staging = try StagingDirectory.make(for: target.lock, token: target.token)
         defer {
             // Best effort; making the next staging directory removes the rest or fails.
             try? staging.remove()
             staging.release()
         }
-        try importer.ask(in: staged(staging, lock.root))
+        try importer.ask(in: staged(staging, target.lock.root))
     }
 
     private func extract(
@@ -439,7 +419,7 @@ extension ImportOperation {
             }
         }
         let extractor = try ArchiveExtractor.restore(reader, in: directory, options: extraction)
-        try checks.checkRestored(extractor, from: reader, replacesData: target.replaced != nil)
+        try checkRestored(extractor, from: reader, replacesData: target.replaced != nil)
         return extractor
     }
 }
@@ -450,20 +430,15 @@ extension ImportOperation {
     /// The record of a success.
     private func record(
         of reader: ArchiveReader,
-        changedTimes: Int,
-        token: StagingToken,
-        _ target: Target
+        restoredBy extractor: ArchiveExtractor,
+        in target: Target
     ) throws -> ImportRecord {
-        var record = record(
-            of: .success,
-            header: reader.header,
-            token: token,
-            fingerprint: reader.fingerprint,
-            changedTimes: changedTimes
-        )
+        var record = record(of: .success, reading: reader, in: target)
+        record.fingerprint = reader.fingerprint?.description
+        record.changedTimes = extractor.changedTimeCount
         // It was checked when the import began.
         record.activity = try? reader.header?.resumeActivity
-        record.container = try checks.identity(importing: reader.header)
+        record.container = try identity(importing: reader.header)
         record.keptPath = target.kept?.path.bytes
         return record
     }
@@ -472,21 +447,16 @@ extension ImportOperation {
     /// the archive's header.
     private func record(
         of outcome: ImportRecord.Outcome,
-        header: ArchiveHeader?,
-        token: StagingToken,
-        fingerprint: Fingerprint? = nil,
-        changedTimes: Int = 0
+        reading reader: ArchiveReader?,
+        in target: Target
     ) -> ImportRecord {
-        let source = options.source
+        let (source, header) = (options.source, reader?.header)
         return ImportRecord(
             outcome: outcome,
-            date: Date(),
             bundleIdentifier: source.bundleIdentifier ?? header?.bundleIdentifier,
             platform: source.platform?.rawValue ?? header?.platform,
             resourcesVersion: source.version ?? header?.resourcesVersion,
-            fingerprint: fingerprint?.description,
-            changedTimes: changedTimes,
-            staging: token.text
+            staging: target.token.text
         )
     }
 
@@ -520,7 +490,6 @@ extension ImportOperation {
         _ error: any Error,
         of reader: ArchiveReader?,
         in target: Target,
-        _ token: StagingToken,
         using reserve: RecordReserve?
     ) throws {
         let bookkeeping = try BookkeepingDirectory.make(in: target.lock.directory)
@@ -529,7 +498,7 @@ extension ImportOperation {
         guard journal == nil || journal?.phase == .staging else { return }
         let isInterruption = error is CancellationError
         let outcome = isInterruption ? .interrupted : ImportRecord.Outcome(failure: error)
-        let attempt = record(of: outcome, header: reader?.header, token: token)
+        let attempt = record(of: outcome, reading: reader, in: target)
         try ImportRecordFile(in: bookkeeping).write(attempt, using: reserve)
         try bookkeeping.remove(BookkeepingDirectory.journalName)
     }

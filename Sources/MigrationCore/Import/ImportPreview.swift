@@ -34,18 +34,18 @@ extension ImportOperation {
 
     private func readArchive() throws -> ImportPreview {
         let kept = try keptContainer()
-        let isMissing = try checks.isContainerMissing()
+        let isMissing = try isContainerMissing()
         let available = try availableSpace(isMissing: isMissing)
         let replaced = try isMissing ? nil : dataOfContainer()
         let input = try source.open(operation)
         operation.progress?.setTotal(Int64(clamping: input.size ?? 0))
         let reader = try openReader(input)
-        if replaced != nil { try checks.checkReplacedApp(by: reader.header) }
-        try checks.checkSpace(for: reader, available: available)
+        if replaced != nil { try checkReplacedApp(by: reader.header) }
+        try checkSpace(for: reader, available: available)
         let extractor = try read(reader, available: available)
-        try checks.checkRestored(extractor, from: reader, replacesData: replaced != nil)
+        try checkRestored(extractor, from: reader, replacesData: replaced != nil)
         // The size of a pipe's content is known only now.
-        try checks.checkSpace(for: reader, available: available)
+        try checkSpace(for: reader, available: available)
         operation.progress?.finish()
         let totals = extractor.totals(by: reader)
         var report = ImportReport(of: reader, restoredBy: extractor, totals: totals)
@@ -63,8 +63,8 @@ extension ImportOperation {
         let lock = try wait.lockForReading(container)
         defer { lock.release() }
         try ContainerRecovery.checkBookkeeping(of: lock)
-        try checks.checkStagingIsFree(lock)
-        guard try checks.holdsReplaceableData(lock.root) else { return nil }
+        try checkStagingIsFree(lock)
+        guard try holdsReplaceableData(lock.root) else { return nil }
         return try ReplacedData(in: lock.root, on: operation)
     }
 

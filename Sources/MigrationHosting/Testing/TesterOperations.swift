@@ -146,11 +146,9 @@ struct TesterCompletion {
         let imported = subject.importedSource
         record = ImportRecord(
             outcome: outcome,
-            date: Date(),
             bundleIdentifier: imported?.source.bundleIdentifier,
             platform: (imported?.source.platform ?? subject.platform).rawValue,
-            resourcesVersion: imported?.sourceVersion ?? subject.exportedVersion,
-            fingerprint: nil
+            resourcesVersion: imported?.sourceVersion ?? subject.exportedVersion
         )
     }
 
