@@ -156,7 +156,8 @@ package struct NewBundle {
             error.message,
             path: moved,
             cause: error.cause,
-            printedLines: error.printedLines
+            printedLines: error.printedLines,
+            remedy: error.remedy
         )
     }
 }

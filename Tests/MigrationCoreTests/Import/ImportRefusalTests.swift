@@ -57,6 +57,18 @@ struct ImportRefusalTests {
         #expect(try places.destinationContainer.importRecord() == nil)
     }
 
+    @Test func `gives the remedy of a refusal where the bundle would be new`() async throws {
+        let places = try await Places.withSmallArchive(bundle: "destination.xcappdata")
+        var options = ImportOptions()
+        options.importer = "TEAM.com.example.other"
+        let error = await #expect(throws: MigrationError.self) {
+            try await places.importArchive(options: options)
+        }
+        #expect(error?.remedy == .giveRulesOrDropImporter)
+        #expect(error?.bytePath == places.destination / "AppData")
+        #expect(!places.destination.exists)
+    }
+
     @Test func `refuses what is no directory`() async throws {
         let places = try await Places.withSmallArchive()
         try places.destination.write("a file")
