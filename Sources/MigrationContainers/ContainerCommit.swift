@@ -51,15 +51,7 @@ package struct ContainerCommit {
             }
             leftovers.remove(staging)
         case .unproved(let error): leftovers.keep(staging, because: error)
-        case .impossible:
-            let commit = JournaledCommit(
-                live: live,
-                staging: staging,
-                record: record,
-                reserve: reserve,
-                kept: kept
-            )
-            return try commit.run()
+        case .impossible: return try runInSteps()
         }
         return leftovers.problems
     }

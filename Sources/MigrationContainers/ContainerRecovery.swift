@@ -164,13 +164,8 @@ package enum ContainerRecovery {
                     inside: bookkeeping.openDirectory
                 )
             }
-            let isCommitted = try JournaledCommit.resume(
-                journal,
-                in: lock,
-                bookkeeping: bookkeeping,
-                staged: staged
-            )
-            if isCommitted { return .completed }
+            let commit = try JournaledCommit(journal, of: lock, bookkeeping, resuming: true)
+            if try commit.resume(from: staged) { return .completed }
         }
         var attempt = ImportRecord.interrupted
         attempt.staging = journal.staging
@@ -182,16 +177,7 @@ package enum ContainerRecovery {
 
 extension ImportRecord {
     /// The record of an interrupted import.
-    package static var interrupted: ImportRecord {
-        ImportRecord(
-            outcome: .interrupted,
-            date: Date(),
-            bundleIdentifier: nil,
-            platform: nil,
-            resourcesVersion: nil,
-            fingerprint: nil
-        )
-    }
+    package static var interrupted: ImportRecord { ImportRecord(outcome: .interrupted) }
 }
 
 // MARK: - By request

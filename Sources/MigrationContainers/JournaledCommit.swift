@@ -2,29 +2,16 @@ package import Foundation
 package import MigrationContract
 package import MigrationSystem
 
-/// Makes a staged container the live one by moving its contents, in steps that can be resumed.
-///
-/// In a bundle, everything beside `AppData` stays. The journal in the live container's bookkeeping names the current step: first the old data is moved aside,
-/// then the new data is moved in. The next command that finds a journal continues from there, so a
-/// crash only delays the new container.
-struct JournaledCommit {
-    let live: ContainerLock
-    let staging: StagingDirectory
-    let record: ImportRecord
-    /// The space reserved for the record of a failure, to be freed if the commit needs it.
-    var reserve: RecordReserve?
-    /// Where the old data is kept; `nil` removes it.
-    var kept: KeptContainer?
-
-    /// Commits from the beginning; returns an error for each leftover that could not be removed.
-    func run() throws -> [MigrationError] {
+extension ContainerCommit {
+    /// Commits by moving the contents; returns an error for each leftover that could not be removed.
+    func runInSteps() throws -> [MigrationError] {
         let bookkeeping = try BookkeepingDirectory.make(in: live.directory)
-        let replaced = try Self.makeReplaced(in: bookkeeping, of: live.place, resuming: false)
-        try moveData(asideTo: replaced, bookkeeping)
+        let steps = try JournaledCommit(journal, of: live, bookkeeping)
+        try steps.run(from: staging.directory, freeing: reserve)
         var leftovers = Leftovers(of: live.path)
         if let kept {
             leftovers.move(to: kept) {
-                try Self.advance(to: .replaced, state, in: live, bookkeeping: bookkeeping)
+                try steps.advance(to: .replaced)
                 try kept.takeReplaced(of: live, bookkeeping)
             }
         } else {
@@ -38,31 +25,8 @@ struct JournaledCommit {
         return leftovers.problems
     }
 
-    /// Moves the old data out and the new data in and records that, or restores everything.
-    func moveData(asideTo replaced: OpenFile, _ bookkeeping: BookkeepingDirectory) throws {
-        do {
-            try Self.advance(to: .clearing, state, in: live, bookkeeping: bookkeeping)
-            try Self.clear(live, into: replaced, bookkeeping: bookkeeping)
-            try Self.advance(to: .filling, state, in: live, bookkeeping: bookkeeping)
-            try Self.fill(live, from: staging.directory, resuming: false)
-            try reserve?.free()
-            try Self.conclude(record, in: bookkeeping)
-        } catch {
-            // The disk may be full, and the journal needs space too.
-            try reserve?.free()
-            try Self.restore(
-                live,
-                from: replaced,
-                movingTo: staging.directory,
-                state,
-                bookkeeping: bookkeeping
-            )
-            throw error
-        }
-    }
-
-    /// The journal of this commit, which is the same in every phase.
-    private var state: ImportJournal {
+    /// The journal of the commit, which is the same in every phase.
+    var journal: ImportJournal {
         ImportJournal(
             phase: .clearing,
             record: record,
@@ -71,86 +35,69 @@ struct JournaledCommit {
             container: live.inode
         )
     }
-
-    private static func advance(
-        to phase: ImportJournal.Phase,
-        _ state: ImportJournal,
-        in live: ContainerLock,
-        bookkeeping: BookkeepingDirectory
-    ) throws {
-        try live.root.descriptor.synchronize()
-        var journal = state
-        journal.phase = phase
-        try journal.write(to: bookkeeping)
-    }
-
-    /// Moves out the old data, and the record of the import that made it.
-    private static func clear(
-        _ live: ContainerLock,
-        into replaced: OpenFile,
-        bookkeeping: BookkeepingDirectory,
-        resuming: Bool = false
-    ) throws {
-        let aside = try live.place.openContainer(in: replaced)
-        try move(allOf: live.root, to: aside, resuming: resuming)
-        try ImportRecordFile(in: bookkeeping).setAside(in: replaced)
-    }
-
-    /// Undoes a commit that failed: moves new data back to staging, and old data back into the
-    /// container.
-    private static func restore(
-        _ live: ContainerLock,
-        from replaced: OpenFile,
-        movingTo staged: OpenFile,
-        _ state: ImportJournal,
-        bookkeeping: BookkeepingDirectory
-    ) throws {
-        // The space that a dead process reserved may be needed if the disk is full.
-        try RecordReserve.remove(from: bookkeeping)
-        if try ImportJournal.read(from: bookkeeping)?.phase == .filling {
-            try move(allOf: live.root, to: staged, resuming: true)
-        }
-        try advance(to: .restoring, state, in: live, bookkeeping: bookkeeping)
-        try putBack(replaced, in: live, bookkeeping: bookkeeping, undone: state.staging)
-        let journal = ImportJournal(phase: .staging, record: nil, staging: state.staging)
-        try journal.write(to: bookkeeping)
-        // It is empty now, and the caller needs the error of the commit, not one about cleaning up.
-        live.place.removeEmptyContainer(from: replaced)
-        try? bookkeeping.openDirectory.descriptor.removeDirectory(Leftovers.replacedName)
-    }
-
-    private static func putBack(
-        _ replaced: OpenFile,
-        in live: ContainerLock,
-        bookkeeping: BookkeepingDirectory,
-        undone: String?
-    ) throws {
-        let aside = try live.place.openContainer(in: replaced)
-        try move(allOf: aside, to: live.root, resuming: true)
-        try ImportRecordFile(in: bookkeeping).putBack(from: replaced, undone: undone)
-        try live.root.descriptor.synchronize()
-    }
 }
 
-// MARK: - Resuming
+/// Makes a staged container the live one by moving its contents, in steps that can be resumed.
+///
+/// In a bundle, everything beside `AppData` stays. The journal in the live container's bookkeeping
+/// names the current step: first the old data is moved aside, then the new data is moved in. The next
+/// command that finds a journal continues from there, so a crash only delays the new container.
+struct JournaledCommit {
+    private let live: ContainerLock
+    private let bookkeeping: BookkeepingDirectory
+    private let journal: ImportJournal
+    private let isResumed: Bool
+    /// The directory for the old data, with the layout of the container's place.
+    private let replaced: OpenFile
 
-extension JournaledCommit {
-    /// Continues the commit that `journal` describes, or undoes it if the disk is full.
+    /// Begins or resumes the commit that `journal` describes.
+    ///
+    /// A new commit must not find a directory of old data, which may be another import's.
+    init(
+        _ journal: ImportJournal,
+        of live: ContainerLock,
+        _ bookkeeping: BookkeepingDirectory,
+        resuming isResumed: Bool = false
+    ) throws(SystemError) {
+        (self.live, self.bookkeeping, self.isResumed) = (live, bookkeeping, isResumed)
+        // This may be interrupted again, and is then resumed with the same token.
+        var journal = journal
+        journal.record?.staging = journal.staging
+        self.journal = journal
+        let directory = bookkeeping.openDirectory
+        do {
+            try directory.descriptor.makeDirectory(Leftovers.replacedName, permissions: 0o700)
+        } catch {
+            guard error.isExisting && isResumed else { throw error }
+        }
+        replaced = OpenFile(try directory.descriptor.open(Leftovers.replacedName, .directory))
+        try live.place.makeContainer(in: replaced, resuming: isResumed)
+    }
+
+    /// Moves the old data out and the data of `staged` in and records that, or restores everything.
+    func run(from staged: OpenFile, freeing reserve: RecordReserve?) throws {
+        do {
+            try advance(to: .clearing)
+            try clear()
+            try advance(to: .filling)
+            try fill(from: staged)
+            try reserve?.free()
+            try conclude()
+        } catch {
+            // The disk may be full, and the journal needs space too.
+            try reserve?.free()
+            try restore(movingTo: staged)
+            throw error
+        }
+    }
+
+    /// Continues the commit, or undoes it if the disk is full.
     ///
     /// - Returns: Whether the new data is in the container. The journal is removed then, unless the old data
     ///   is to be kept.
-    static func resume(
-        _ journal: ImportJournal,
-        in live: ContainerLock,
-        bookkeeping: BookkeepingDirectory,
-        staged: OpenFile?
-    ) throws -> Bool {
-        let replaced = try makeReplaced(in: bookkeeping, of: live.place, resuming: true)
-        // This may be interrupted again, and is then resumed with the same token.
-        var state = journal
-        state.record?.staging = journal.staging
+    func resume(from staged: OpenFile?) throws -> Bool {
         if journal.phase == .restoring {
-            try putBack(replaced, in: live, bookkeeping: bookkeeping, undone: journal.staging)
+            try putBack()
             return false
         }
         guard let staged else {
@@ -161,59 +108,82 @@ extension JournaledCommit {
         }
         do {
             if journal.phase == .clearing {
-                try clear(live, into: replaced, bookkeeping: bookkeeping, resuming: true)
-                try advance(to: .filling, state, in: live, bookkeeping: bookkeeping)
+                try clear()
+                try advance(to: .filling)
             }
-            try fill(live, from: staged, resuming: true)
-            try conclude(state.record, in: bookkeeping)
+            try fill(from: staged)
+            try conclude()
         } catch let error as SystemError where error.isOutOfSpace {
-            try restore(live, from: replaced, movingTo: staged, state, bookkeeping: bookkeeping)
+            try restore(movingTo: staged)
             return false
         }
         if journal.kept != nil {
-            try advance(to: .replaced, state, in: live, bookkeeping: bookkeeping)
+            try advance(to: .replaced)
         } else {
             try bookkeeping.remove(BookkeepingDirectory.journalName)
         }
         return true
     }
+}
 
-    /// Makes the directory for the old data, with the layout of `place`.
-    ///
-    /// A new commit must not find an existing one, which may hold other data.
-    private static func makeReplaced(
-        in bookkeeping: BookkeepingDirectory,
-        of place: ContainerPlace,
-        resuming: Bool
-    ) throws(SystemError) -> OpenFile {
-        let directory = bookkeeping.openDirectory
-        do {
-            try directory.descriptor.makeDirectory(Leftovers.replacedName, permissions: 0o700)
-        } catch {
-            guard error.isExisting && resuming else { throw error }
-        }
-        let replaced = OpenFile(
-            try directory.descriptor.open(Leftovers.replacedName, .directory)
-        )
-        try place.makeContainer(in: replaced, resuming: resuming)
-        return replaced
+// MARK: - Its steps
+
+extension JournaledCommit {
+    /// Records that the next phase begins.
+    func advance(to phase: ImportJournal.Phase) throws {
+        try live.root.descriptor.synchronize()
+        var journal = journal
+        journal.phase = phase
+        try journal.write(to: bookkeeping)
     }
 
-    private static func fill(
-        _ live: ContainerLock,
-        from staged: OpenFile,
-        resuming: Bool
-    ) throws(SystemError) {
-        try move(allOf: staged, to: live.root, resuming: resuming)
+    /// Moves out the old data, and the record of the import that made it.
+    private func clear() throws {
+        let aside = try live.place.openContainer(in: replaced)
+        try Self.move(allOf: live.root, to: aside, resuming: isResumed)
+        try ImportRecordFile(in: bookkeeping).setAside(in: replaced)
+    }
+
+    private func fill(from staged: OpenFile) throws(SystemError) {
+        try Self.move(allOf: staged, to: live.root, resuming: isResumed)
         try live.root.descriptor.synchronize()
         try staged.descriptor.synchronize()
+    }
+
+    /// Records the success.
+    private func conclude() throws {
+        if let record = journal.record { try ImportRecordFile(in: bookkeeping).conclude(record) }
+    }
+
+    /// Undoes a commit that failed: moves new data back to staging, and old data back into the
+    /// container.
+    private func restore(movingTo staged: OpenFile) throws {
+        // The space that a dead process reserved may be needed if the disk is full.
+        try RecordReserve.remove(from: bookkeeping)
+        if try ImportJournal.read(from: bookkeeping)?.phase == .filling {
+            try Self.move(allOf: live.root, to: staged, resuming: true)
+        }
+        try advance(to: .restoring)
+        try putBack()
+        let undone = ImportJournal(phase: .staging, record: nil, staging: journal.staging)
+        try undone.write(to: bookkeeping)
+        // It is empty now, and the caller needs the error of the commit, not one about cleaning up.
+        live.place.removeEmptyContainer(from: replaced)
+        try? bookkeeping.openDirectory.descriptor.removeDirectory(Leftovers.replacedName)
+    }
+
+    private func putBack() throws {
+        let aside = try live.place.openContainer(in: replaced)
+        try Self.move(allOf: aside, to: live.root, resuming: true)
+        try ImportRecordFile(in: bookkeeping).putBack(from: replaced, undone: journal.staging)
+        try live.root.descriptor.synchronize()
     }
 
     /// Moves every entry except the bookkeeping and the container's own metadata.
     private static func move(
         allOf source: OpenFile,
         to destination: OpenFile,
-        resuming: Bool = false
+        resuming: Bool
     ) throws(SystemError) {
         let listing = try DirectoryListing(of: source.descriptor)
         for index in 0..<listing.count {
@@ -221,14 +191,6 @@ extension JournaledCommit {
             if ContainerLayout.ownNames.contains(name) { continue }
             try source.descriptor.move(name, into: destination.descriptor, resuming: resuming)
         }
-    }
-
-    /// Records the success.
-    private static func conclude(
-        _ record: ImportRecord?,
-        in bookkeeping: BookkeepingDirectory
-    ) throws {
-        if let record { try ImportRecordFile(in: bookkeeping).conclude(record) }
     }
 }
 

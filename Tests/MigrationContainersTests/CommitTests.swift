@@ -11,14 +11,11 @@ struct CommitTests {
     private let record = ImportRecord(
         outcome: .success,
         date: Date(timeIntervalSince1970: 1_772_600_767),
-        bundleIdentifier: "com.example.new",
-        platform: nil,
-        resourcesVersion: nil,
-        fingerprint: nil
+        bundleIdentifier: "com.example.new"
     )
 
     /// Stages new data for the destination and returns the commit of it.
-    private func makeCommit(_ places: Places) throws -> (JournaledCommit, BytePath) {
+    private func makeCommit(_ places: Places) throws -> (ContainerCommit, BytePath) {
         let path = try BytePath(resolving: places.destination)
         let live = try ContainerLock(ContainerPlace(path), for: .writing)
         let bookkeeping = try BookkeepingDirectory.make(in: live.directory)
@@ -32,7 +29,7 @@ struct CommitTests {
         try (staged / "locked").makeDirectory()
         try (staged / "locked/new").write("new")
         try (staged / "locked").setMode(0o500)
-        let commit = JournaledCommit(live: live, staging: staging, record: record)
+        let commit = ContainerCommit(live: live, staging: staging, record: record)
         return (commit, staged)
     }
 
@@ -44,7 +41,7 @@ struct CommitTests {
         try (places.destination / metadata).write(content)
         let (commit, staged) = try makeCommit(places)
         let new = try TreeSnapshot(of: staged)
-        #expect(try commit.run().isEmpty)
+        #expect(try commit.runInSteps().isEmpty)
         let restored = try TreeSnapshot(
             of: places.destination,
             excluding: [".migration", metadata]
@@ -62,14 +59,11 @@ struct CommitTests {
         let places = try Places()
         let old = try places.makeOldDestination()
         let (commit, _) = try makeCommit(places)
-        try (places.destination / ".migration/replaced").makeDirectory()
-        try (places.destination / obstacle).makeDirectory()
         let bookkeeping = try #require(try BookkeepingDirectory(in: commit.live.directory))
-        let name = Leftovers.replacedName
-        let directory = bookkeeping.openDirectory
-        let replaced = OpenFile(try directory.descriptor.open(name, .directory))
+        let steps = try JournaledCommit(commit.journal, of: commit.live, bookkeeping)
+        try (places.destination / obstacle).makeDirectory()
         #expect(throws: (any Error).self) {
-            try commit.moveData(asideTo: replaced, bookkeeping)
+            try steps.run(from: commit.staging.directory, freeing: nil)
         }
         let restored = try places.contents(of: places.destination)
         let lost = restored.differences(from: old).filter { $0.property == .missing }
@@ -84,8 +78,8 @@ struct CommitTests {
         // The contents of a system directory can't be moved into the container.
         var staging = commit.staging
         staging.directory = OpenFile(try FileDescriptor.open(BytePath(directory), .directory))
-        let failing = JournaledCommit(live: commit.live, staging: staging, record: record)
-        #expect(throws: (any Error).self) { try failing.run() }
+        let failing = ContainerCommit(live: commit.live, staging: staging, record: record)
+        #expect(throws: (any Error).self) { try failing.runInSteps() }
         #expect(try places.contents(of: places.destination).differences(from: old) == [])
         let live = OpenFile(try FileDescriptor.open(places.destination, .directory))
         let bookkeeping = try #require(try BookkeepingDirectory(in: live))
@@ -96,8 +90,7 @@ struct CommitTests {
     @Test func `changes nothing where the container is gone before the exchange`() throws {
         let places = try Places()
         let old = try places.makeOldDestination()
-        let (steps, _) = try makeCommit(places)
-        let commit = ContainerCommit(live: steps.live, staging: steps.staging, record: record)
+        let (commit, _) = try makeCommit(places)
         let aside = places.root / "aside"
         try places.destination.rename(to: aside)
         #expect(throws: SystemError.self) { try commit.run() }
@@ -108,10 +101,9 @@ struct CommitTests {
     @Test func `exchanges the containers where it can`() throws {
         let places = try Places()
         try places.makeOldDestination()
-        let (steps, staged) = try makeCommit(places)
+        let (commit, staged) = try makeCommit(places)
         let new = try TreeSnapshot(of: staged)
         let identity = try FileDescriptor.status(atPath: staged).identity
-        let commit = ContainerCommit(live: steps.live, staging: steps.staging, record: record)
         #expect(try commit.run().isEmpty)
         #expect(try places.contents(of: places.destination).differences(from: new) == [])
         #expect(try FileDescriptor.status(atPath: places.destination).identity == identity)
