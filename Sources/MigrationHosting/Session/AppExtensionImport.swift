@@ -160,11 +160,7 @@ struct AppExtensionImport {
 
 /// Files that were never read: their access time is still the modification time, as extracted.
 struct UnreadFiles: SourceVisitor {
-    /// The first paths, printable.
-    private(set) var paths: [String] = []
-
-    /// How many files there are.
-    private(set) var count = 0
+    private(set) var files = Examples()
 
     /// Searches the import directory, which is open as `directory` and was at `path`.
     ///
@@ -195,8 +191,7 @@ struct UnreadFiles: SourceVisitor {
         guard status.kind == .regular, status.linkCount == 1, status.size > 0,
             status.accessTime == status.modificationTime
         else { return }
-        count += 1
-        if paths.count < 3 { paths.append(PrintableText.escaping(item.path)) }
+        files.add(PrintableText.escaping(item.path))
     }
 
     func enter(_ item: SourceItem, opened: OpenFile) -> Bool { true }

@@ -100,14 +100,16 @@ final class AppendedItemArchiver {
     }
 
     private func noteName(_ name: [UInt8], for path: [UInt8], of source: BytePath) {
-        if MistakenPath.isEncoded(path, of: source) { observer.noteEncodedName(path) }
-        if name != path { observer.noteShortenedName(name) }
+        if MistakenPath.isEncoded(path, of: source) {
+            observer.note(PrintableText.escaping(path), as: \.encodedNames)
+        }
+        if name != path { observer.note(PrintableText.escaping(name), as: \.shortenedNames) }
     }
 
     /// The error of an append, with the path that the extension must have meant, if that is clear.
     private func advised(_ error: any Error, on source: BytePath) -> any Error {
         guard failure == nil, let mistake = MistakenPath(source, in: roots) else { return error }
-        observer.noteMisnamed(source, advice: mistake.advice)
+        observer.note("\(PrintableText.escaping(source)) \(mistake.advice)", as: \.misnamed)
         let code = (error as? MigrationError)?.code ?? .invalidPath
         return MigrationError(code, mistake.advice, path: source)
     }

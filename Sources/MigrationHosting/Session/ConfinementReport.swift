@@ -16,16 +16,16 @@ public struct ConfinementReport: Sendable, Codable, Equatable {
     ///
     /// Then it can't learn anything about other files, and can't change the mode, times or owner of
     /// files that it may only read. If this is `false`, ``gaps`` says why.
-    public let hidesOtherFiles: Bool
+    public private(set) var hidesOtherFiles: Bool
 
     /// Everything that was not confined or limited, a phrase each.
-    public let gaps: [String]
+    public private(set) var gaps: [String]
 
     /// The user it ran as, in a phrase; `nil` if it did not run in its own process.
-    public let user: String?
+    public private(set) var user: String?
 
     /// The limits on its use of the machine, a phrase each.
-    public let bounds: [String]
+    public private(set) var bounds: [String]
 }
 
 extension ConfinementReport {
@@ -47,17 +47,10 @@ extension ConfinementReport {
     func running(as user: UserIdentity?) -> ConfinementReport {
         let own = FileStatus.currentUser
         let other = user.map { "\($0.text), who owns the container, without root's rights" }
-        let text = other ?? (own == 0 ? "root, who owns the container" : "user \(own)")
-        let gaps = own == 0 && user == nil ? gaps : gaps.map(Self.withoutRoot)
-        return ConfinementReport(
-            isConfined: isConfined,
-            landlockVersion: landlockVersion,
-            filtersSystemCalls: filtersSystemCalls,
-            hidesOtherFiles: hidesOtherFiles,
-            gaps: gaps,
-            user: text,
-            bounds: bounds
-        )
+        var report = self
+        report.user = other ?? (own == 0 ? "root, who owns the container" : "user \(own)")
+        if own != 0 || user != nil { report.gaps = gaps.map(Self.withoutRoot) }
+        return report
     }
 
     /// A gap without the parts that only root can use.
@@ -80,24 +73,18 @@ extension ConfinementReport {
     /// The same for an extension that can't see other files, or can for the given reason.
     func seeing(_ visibility: FileVisibility) -> ConfinementReport {
         guard landlockVersion > 0 || filtersSystemCalls else { return self }
-        var isHidden = true
-        var gaps = gaps.filter { !Self.gapsOfVisibility.contains($0) }
-        if case .visible(let reason) = visibility {
-            isHidden = false
-            gaps = self.gaps.map {
+        var report = self
+        switch visibility {
+        case .hidden:
+            report.hidesOtherFiles = true
+            report.gaps.removeAll(where: Self.gapsOfVisibility.contains)
+        case .visible(let reason):
+            report.gaps = gaps.map {
                 guard Self.gapsOfVisibility.contains($0) else { return $0 }
                 return "\($0): no root directory of its own, \(reason)"
             }
         }
-        return ConfinementReport(
-            isConfined: isConfined,
-            landlockVersion: landlockVersion,
-            filtersSystemCalls: filtersSystemCalls,
-            hidesOtherFiles: isHidden,
-            gaps: gaps,
-            user: user,
-            bounds: bounds
-        )
+        return report
     }
 
     /// The same for an extension that `grants` were granted to.
@@ -105,27 +92,17 @@ extension ConfinementReport {
         guard case .visible = visibility, !grants.grants.isEmpty,
             landlockVersion > 0 || filtersSystemCalls
         else { return self }
-        return adding(
-            gaps: ["the granted resources before they are opened and after they are closed"]
-        )
+        var report = self
+        report.gaps.append("the granted resources before they are opened and after they are closed")
+        return report
     }
 
     /// The same for an extension whose process is limited.
     func bounded(by bounds: SessionBounds) -> ConfinementReport {
-        let isOpen = landlockVersion == 0 && !filtersSystemCalls
-        return adding(gaps: isOpen ? [] : bounds.gaps, bounds: bounds.phrases)
-    }
-
-    private func adding(gaps: [String], bounds: [String]? = nil) -> ConfinementReport {
-        ConfinementReport(
-            isConfined: isConfined,
-            landlockVersion: landlockVersion,
-            filtersSystemCalls: filtersSystemCalls,
-            hidesOtherFiles: hidesOtherFiles,
-            gaps: self.gaps + gaps,
-            user: user,
-            bounds: bounds ?? self.bounds
-        )
+        var report = self
+        if landlockVersion > 0 || filtersSystemCalls { report.gaps += bounds.gaps }
+        report.bounds = bounds.phrases
+        return report
     }
 }
 

@@ -100,10 +100,7 @@ struct ExportFindings {
     private let version: String
     private let longestWait: Duration
     private let hangTimeout: Duration
-    private let copies: SessionObserver.Examples
-    private let encodedNames: SessionObserver.Examples
-    private let misnamed: SessionObserver.Examples
-    private let shortenedNames: SessionObserver.Examples
+    private let mistakes: SessionObserver.Mistakes
     private let options: [String]
 
     /// The size of a directory with few files on most Linux file systems.
@@ -116,10 +113,7 @@ struct ExportFindings {
         version = host.description.exports?.resourcesVersion ?? ""
         longestWait = host.observer.longestWait
         hangTimeout = host.appExtension.hangTimeout
-        copies = host.observer.convertedCopies
-        encodedNames = host.observer.encodedNames
-        misnamed = host.observer.misnamed
-        shortenedNames = host.observer.shortenedNames
+        mistakes = host.observer.mistakes
     }
 
     /// The findings of an export that archived `totals`.
@@ -188,44 +182,47 @@ struct ExportFindings {
     }
 
     private var convertedCopy: ExtensionFinding? {
-        guard copies.count > 0 else { return nil }
-        return ExtensionFinding(
-            code: .convertedCopy,
-            message:
-                "\(copies.count) large items came from the temporary directory: \(copies.text)",
+        mistakes.convertedCopies.finding(
+            .convertedCopy,
+            saying: "large items came from the temporary directory: ",
             fix: "append the original files, and convert them on the importing side"
         )
     }
 
     private var nameEncoded: ExtensionFinding? {
-        guard encodedNames.count > 0 else { return nil }
-        return ExtensionFinding(
-            code: .nameEncoded,
-            message:
-                "\(encodedNames.count) items have percent-encoded names in the archive: "
-                + encodedNames.text,
+        mistakes.encodedNames.finding(
+            .nameEncoded,
+            saying: "items have percent-encoded names in the archive: ",
             fix: "use path(percentEncoded: false) for pathInArchive; path() is encoded"
         )
     }
 
     private var pathShortened: ExtensionFinding? {
-        guard shortenedNames.count > 0 else { return nil }
-        return ExtensionFinding(
-            code: .pathShortened,
-            message:
-                "\(shortenedNames.count) paths in the archive were taken without their empty and "
-                + "'.' components: \(shortenedNames.text)",
+        mistakes.shortenedNames.finding(
+            .pathShortened,
+            saying: "paths in the archive were taken without their empty and '.' components: ",
             fix: "give pathInArchive as names between single slashes; another host may refuse it"
         )
     }
 
     private var sourceMisnamed: ExtensionFinding? {
-        guard misnamed.count > 0 else { return nil }
-        return ExtensionFinding(
-            code: .sourceMisnamed,
-            message: "\(misnamed.count) appended items don't exist: \(misnamed.text)",
+        mistakes.misnamed.finding(
+            .sourceMisnamed,
+            saying: "appended items don't exist: ",
             fix: "use their real paths, or the export misses them"
         )
+    }
+}
+
+extension Examples {
+    /// The finding that says how many there are, and names the first ones; `nil` if there are none.
+    fileprivate func finding(
+        _ code: ExtensionFinding.Code,
+        saying message: String,
+        fix: String
+    ) -> ExtensionFinding? {
+        guard count > 0 else { return nil }
+        return ExtensionFinding(code: code, message: "\(count) \(message)\(text)", fix: fix)
     }
 }
 
@@ -277,11 +274,9 @@ struct ImportFindings {
     }
 
     private var unreadFinding: ExtensionFinding? {
-        guard let unread, unread.count > 0 else { return nil }
-        let names = unread.paths.joined(separator: ", ") + (unread.count > 3 ? ", …" : "")
-        return ExtensionFinding(
-            code: .resourcesUnread,
-            message: "\(unread.count) files of the import were never read: \(names)",
+        unread?.files.finding(
+            .resourcesUnread,
+            saying: "files of the import were never read: ",
             fix: "import them, or leave them out of the export"
         )
     }

@@ -186,27 +186,22 @@ final class SessionObserver: Sendable {
     private struct State {
         var lastActivity = SuspendingClock.now
         var longestWait = Duration.zero
-        var convertedCopies = Examples()
-        var encodedNames = Examples()
-        var misnamed = Examples()
-        var shortenedNames = Examples()
+        var mistakes = Mistakes()
         var timeline = TimelineRecorder()
     }
 
     private let start = SuspendingClock.now
 
-    /// The first few of several things, printable, and their number.
-    struct Examples {
-        private(set) var first: [String] = []
-        private(set) var count = 0
-
-        fileprivate mutating func add(_ text: @autoclosure () -> String) {
-            count += 1
-            if first.count < 3 { first.append(text()) }
-        }
-
-        /// The first ones, with a mark if there are others.
-        var text: String { first.joined(separator: ", ") + (count > first.count ? ", …" : "") }
+    /// Items that an extension should have appended in another way.
+    struct Mistakes {
+        /// The names of converted copies.
+        var convertedCopies = Examples()
+        /// The names in the archive that are percent-encoded.
+        var encodedNames = Examples()
+        /// The items that do not exist, with the advice that the extension got.
+        var misnamed = Examples()
+        /// The paths in the archive whose empty components and `.` were dropped.
+        var shortenedNames = Examples()
     }
 
     /// A larger file in the temporary directory counts as a converted copy.
@@ -264,34 +259,32 @@ final class SessionObserver: Sendable {
         state.withLock { state in
             state.lastActivity = SuspendingClock.now
             guard kind == .temporaryDirectory, bytes > Self.copyLimit else { return }
-            state.convertedCopies.add(PrintableText.escaping(name))
+            state.mistakes.convertedCopies.add(PrintableText.escaping(name))
         }
     }
 
-    /// The names of converted copies.
-    var convertedCopies: Examples { state.withLock { $0.convertedCopies } }
+    /// The mistakes so far.
+    var mistakes: Mistakes { state.withLock { $0.mistakes } }
 
-    /// Notes an item whose name in the archive is percent-encoded.
-    func noteEncodedName(_ name: [UInt8]) {
-        state.withLock { $0.encodedNames.add(PrintableText.escaping(name)) }
+    /// Notes a mistake of a kind.
+    func note(
+        _ mistake: @autoclosure () -> String,
+        as kind: WritableKeyPath<Mistakes, Examples>
+    ) {
+        state.withLock { $0.mistakes[keyPath: kind].add(mistake()) }
+    }
+}
+
+/// The first few of several things, printable, and their number.
+struct Examples {
+    private(set) var first: [String] = []
+    private(set) var count = 0
+
+    mutating func add(_ text: @autoclosure () -> String) {
+        count += 1
+        if first.count < 3 { first.append(text()) }
     }
 
-    /// The percent-encoded names in the archive.
-    var encodedNames: Examples { state.withLock { $0.encodedNames } }
-
-    /// Notes a path in the archive whose empty components and `.` were dropped.
-    func noteShortenedName(_ name: [UInt8]) {
-        state.withLock { $0.shortenedNames.add(PrintableText.escaping(name)) }
-    }
-
-    /// The paths that were shortened.
-    var shortenedNames: Examples { state.withLock { $0.shortenedNames } }
-
-    /// Notes an item that does not exist, and the advice that the extension got.
-    func noteMisnamed(_ path: BytePath, advice: String) {
-        state.withLock { $0.misnamed.add("\(PrintableText.escaping(path)) \(advice)") }
-    }
-
-    /// The items that do not exist, with advice.
-    var misnamed: Examples { state.withLock { $0.misnamed } }
+    /// The first ones, with a mark if there are others.
+    var text: String { first.joined(separator: ", ") + (count > first.count ? ", …" : "") }
 }
