@@ -136,11 +136,12 @@ extension ContainerCommit {
 
     /// Whether the bundle holds only what an import knows, so that an exchange loses nothing.
     private func holdsNothingElse() throws(SystemError) -> Bool {
-        let listing = try DirectoryListing(of: live.directory.descriptor)
         let known = [
             ContainerLayout.dataName, ContainerLayout.infoName, ContainerLayout.bookkeepingName,
         ]
-        for index in 0..<listing.count where !known.contains(listing[index]) { return false }
+        guard try DirectoryListing(of: live.directory.descriptor).allSatisfy(known.contains) else {
+            return false
+        }
         let info = try live.directory.descriptor.statusIfPresent(of: ContainerLayout.infoName)
         return info == nil || info?.kind == .regular
     }

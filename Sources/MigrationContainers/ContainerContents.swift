@@ -32,8 +32,7 @@ package enum ContainerContents {
         let listing = try DirectoryListing(of: directory.descriptor)
         guard listing.count <= 64 else { return nil }
         var directories: [OpenFile] = []
-        for index in 0..<listing.count {
-            let name = listing[index]
+        for name in listing {
             if omittingOwn && ContainerLayout.ownNames.contains(name) { continue }
             guard try directory.descriptor.status(of: name).kind == .directory else { return nil }
             directories.append(OpenFile(try directory.descriptor.open(name, .directory)))
@@ -55,11 +54,9 @@ extension ContainerContents {
             for name in ["Documents", "Library"] where try isDirectory(name, in: root) { return }
             for name in ContainerLayout.ownNames
             where try root.descriptor.statusIfPresent(of: name) != nil { return }
-            let listing = try DirectoryListing(of: root.descriptor)
             var names: [[UInt8]] = []
-            for index in 0..<listing.count where try isContainer(listing[index], in: root) {
-                names.append(listing[index])
-            }
+            for name in try DirectoryListing(of: root.descriptor)
+            where try isContainer(name, in: root) { names.append(name) }
             found = names
         } catch {
             let message = "the container can't be read"

@@ -291,9 +291,9 @@ private struct BookkeepingRemoval {
         if phase == .clearing || phase == .restoring || isEmpty && phase?.isCommitted != true {
             putBack(from: bookkeeping, undone: journal?.staging)
         }
-        let listing = try DirectoryListing(of: directory.descriptor)
-        for index in 0..<listing.count where try isOfData(listing[index], in: directory) {
-            kept.append(try keep(listing[index], in: directory))
+        for name in try DirectoryListing(of: directory.descriptor)
+        where try isOfData(name, in: directory) {
+            kept.append(try keep(name, in: directory))
         }
         try bookkeeping.remove(BookkeepingDirectory.journalName)
         for name in BookkeepingDirectory.unfinishedNames { try bookkeeping.remove(name) }
@@ -328,9 +328,9 @@ private struct BookkeepingRemoval {
             let container = try? lock.place.openContainer(in: replaced),
             let listing = try? DirectoryListing(of: container.descriptor)
         else { return }
-        for index in 0..<listing.count where !ContainerLayout.ownNames.contains(listing[index]) {
+        for name in listing where !ContainerLayout.ownNames.contains(name) {
             // Anything that can't be put back is kept.
-            try? container.descriptor.move(listing[index], into: lock.root.descriptor)
+            try? container.descriptor.move(name, into: lock.root.descriptor)
         }
         try? ImportRecordFile(in: bookkeeping).putBack(from: replaced, undone: undone)
         lock.place.removeEmptyContainer(from: replaced)

@@ -185,10 +185,8 @@ extension JournaledCommit {
         to destination: OpenFile,
         resuming: Bool
     ) throws(SystemError) {
-        let listing = try DirectoryListing(of: source.descriptor)
-        for index in 0..<listing.count {
-            let name = listing[index]
-            if ContainerLayout.ownNames.contains(name) { continue }
+        for name in try DirectoryListing(of: source.descriptor)
+        where !ContainerLayout.ownNames.contains(name) {
             try source.descriptor.move(name, into: destination.descriptor, resuming: resuming)
         }
     }

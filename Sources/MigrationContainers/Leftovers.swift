@@ -70,10 +70,8 @@ package struct Leftovers {
         let directory = bookkeeping.openDirectory
         let place = BookkeepingDirectory.path(in: path)
         do throws(SystemError) {
-            let listing = try DirectoryListing(of: directory.descriptor)
-            for index in 0..<listing.count where Self.isLeftover(listing[index]) {
-                remove(place / listing[index], in: directory)
-            }
+            for name in try DirectoryListing(of: directory.descriptor)
+            where Self.isLeftover(name) { remove(place / name, in: directory) }
         } catch {
             note(error, at: place)
         }
@@ -144,8 +142,7 @@ package struct Leftovers {
 
     /// Whether the bookkeeping holds leftovers.
     static func are(in bookkeeping: BookkeepingDirectory) throws(SystemError) -> Bool {
-        let listing = try DirectoryListing(of: bookkeeping.openDirectory.descriptor)
-        return (0..<listing.count).contains { isLeftover(listing[$0]) }
+        try DirectoryListing(of: bookkeeping.openDirectory.descriptor).contains(where: isLeftover)
     }
 
     private static func isLeftover(_ name: [UInt8]) -> Bool {

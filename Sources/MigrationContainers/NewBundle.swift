@@ -77,8 +77,7 @@ package struct NewBundle {
         guard let parent = try? OpenFile(FileDescriptor.open(path.parent, .directory)),
             let listing = try? DirectoryListing(of: parent.descriptor)
         else { return }
-        for index in 0..<listing.count {
-            let name = listing[index]
+        for name in listing {
             let ending = name.suffix(StagingToken().name.count)
             guard let token = StagingToken(String(decoding: ending, as: UTF8.self)),
                 name == StagingDirectory.nameBeside(path, token: token)

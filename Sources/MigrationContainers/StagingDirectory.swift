@@ -125,16 +125,13 @@ package struct StagingDirectory {
     package func removeRest() throws(SystemError) {
         // The extension may have closed it.
         try holder.descriptor.setPermissions(0o700)
-        let listing = try DirectoryListing(of: holder.descriptor)
-        for index in 0..<listing.count
-        where listing[index] != Self.containerName && listing[index] != token {
-            try holder.descriptor.removeTree(listing[index])
+        for name in try DirectoryListing(of: holder.descriptor)
+        where name != Self.containerName && name != token {
+            try holder.descriptor.removeTree(name)
         }
         guard isBundle else { return }
-        let bundle = try DirectoryListing(of: placed.descriptor)
-        for index in 0..<bundle.count where bundle[index] != ContainerLayout.dataName {
-            try placed.descriptor.removeTree(bundle[index])
-        }
+        for name in try DirectoryListing(of: placed.descriptor)
+        where name != ContainerLayout.dataName { try placed.descriptor.removeTree(name) }
     }
 
     /// Allows or forbids other users to reach the staged container.

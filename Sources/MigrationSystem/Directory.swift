@@ -306,7 +306,7 @@ extension DirectoryCursor<OpenFile> {
 // MARK: - Listing
 
 /// The names in a directory, in byte order, packed so that a million of them take little memory.
-package struct DirectoryListing: Sendable {
+package struct DirectoryListing: RandomAccessCollection, Sendable {
     private var bytes: [UInt8] = []
     private var ranges: [Slot] = []
 
@@ -316,8 +316,10 @@ package struct DirectoryListing: Sendable {
         let type: UInt8
     }
 
+    package var startIndex: Int { 0 }
+
     /// The number of names, without `.` and `..`.
-    package var count: Int { ranges.count }
+    package var endIndex: Int { ranges.count }
 
     /// The size of the listing in memory, in bytes.
     var allocatedBytes: Int { bytes.capacity + ranges.capacity * MemoryLayout<Slot>.stride }

@@ -222,7 +222,7 @@ extension FileDescriptor {
     ) throws(SystemError) -> [[UInt8]] {
         let listing = try DirectoryListing(of: directory.descriptor)
         var names: [[UInt8]] = []
-        for index in 0..<listing.count {
+        for index in listing.indices {
             let status: FileStatus
             do {
                 status = try listing.status(at: index, in: directory.descriptor)

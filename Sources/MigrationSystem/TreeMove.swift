@@ -47,9 +47,8 @@ extension FileDescriptor {
         try setPermissions(status.permissions | 0o700, of: name)
         let source = OpenFile(try open(name, .directory))
         let copy = OpenFile(try directory.open(name, .directory))
-        let listing = try DirectoryListing(of: source.descriptor)
-        for index in 0..<listing.count {
-            try source.descriptor.move(listing[index], into: copy.descriptor, resuming: resuming)
+        for name in try DirectoryListing(of: source.descriptor) {
+            try source.descriptor.move(name, into: copy.descriptor, resuming: resuming)
         }
         for attribute in try source.descriptor.knownExtendedAttributeNames()
         where ExtendedAttribute.isOfUser(attribute) {

@@ -48,10 +48,7 @@ extension FileDescriptor {
     }
 
     private borrowing func removeContents(except last: [UInt8]) throws(SystemError) {
-        let listing = try DirectoryListing(of: self)
-        for index in 0..<listing.count where listing[index] != last {
-            try removeTree(listing[index])
-        }
+        for name in try DirectoryListing(of: self) where name != last { try removeTree(name) }
     }
 
     /// Makes a directory readable and writable to its owner; other files are left alone.
@@ -126,9 +123,7 @@ private struct TreeRemover {
         named name: [UInt8]
     ) throws(SystemError) -> Level {
         var level = Level(directory: directory, name: name, children: [])
-        let listing = try DirectoryListing(of: directory.descriptor)
-        for index in 0..<listing.count {
-            let name = listing[index]
+        for name in try DirectoryListing(of: directory.descriptor) {
             guard let status = try directory.descriptor.statusIfPresent(of: name) else { continue }
             guard status.kind == .directory else {
                 try directory.descriptor.removeFile(name)

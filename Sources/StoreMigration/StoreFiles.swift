@@ -30,10 +30,9 @@ enum StoreFiles {
             try destination.makeDirectory(name, permissions: 0o700)
             let directory = OpenFile(try source.open(name, .directory))
             let copy = OpenFile(try destination.open(name, .directory))
-            let listing = try DirectoryListing(of: directory.descriptor)
-            for index in 0..<listing.count {
+            for name in try DirectoryListing(of: directory.descriptor) {
                 try Self.copy(
-                    listing[index],
+                    name,
                     in: directory.descriptor,
                     to: copy.descriptor,
                     report: report
@@ -89,9 +88,8 @@ enum StoreFiles {
         case .regular: try directory.open(name, .reading).synchronize()
         case .directory:
             let child = OpenFile(try directory.open(name, .directory))
-            let listing = try DirectoryListing(of: child.descriptor)
-            for index in 0..<listing.count {
-                try synchronize(listing[index], in: child.descriptor)
+            for name in try DirectoryListing(of: child.descriptor) {
+                try synchronize(name, in: child.descriptor)
             }
             try child.descriptor.synchronize()
         default: break
@@ -138,9 +136,8 @@ extension StoreFiles {
             }
             guard status.kind == .directory else { return }
             let child = OpenFile(try directory.open(name, .directory))
-            let listing = try DirectoryListing(of: child.descriptor)
-            for index in 0..<listing.count {
-                try add(listing[index], in: child.descriptor, isTop: false)
+            for name in try DirectoryListing(of: child.descriptor) {
+                try add(name, in: child.descriptor, isTop: false)
             }
         }
 

@@ -125,8 +125,9 @@ extension StorePlace {
         try wrapping("can't remove what an earlier migration left") { () throws(SystemError) in
             guard let work else { return }
             try removeState(in: work)
-            let listing = try DirectoryListing(of: work.descriptor)
-            for index in 0..<listing.count { try work.descriptor.removeTree(listing[index]) }
+            for name in try DirectoryListing(of: work.descriptor) {
+                try work.descriptor.removeTree(name)
+            }
         }
     }
 

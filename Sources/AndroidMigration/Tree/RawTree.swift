@@ -99,12 +99,12 @@ package struct RawTree: Sendable {
         get throws(AndroidMigrationError) {
             let root = parts[0].root
             do throws(SystemError) {
-                let listing = try DirectoryListing(of: root.descriptor)
-                for index in 0..<listing.count where !listing[index].starts(with: "app_".utf8) {
+                for name in try DirectoryListing(of: root.descriptor)
+                where !name.starts(with: "app_".utf8) {
                     // An item that can't be opened as a directory isn't one, or isn't the app's.
-                    guard let directory = try? root.descriptor.open(listing[index], .directory)
+                    guard let directory = try? root.descriptor.open(name, .directory)
                     else { continue }
-                    if Self.holdsAppNames(directory) { return listing[index] }
+                    if Self.holdsAppNames(directory) { return name }
                 }
                 return nil
             } catch {
@@ -146,8 +146,7 @@ package struct RawTree: Sendable {
             do {
                 let directory = try cursor.directory(at: components)
                 let listing = try DirectoryListing(of: directory.descriptor)
-                for index in 0..<listing.count {
-                    let name = listing[index]
+                for (index, name) in listing.enumerated() {
                     if components.isEmpty, part.skipped.contains(name) { continue }
                     let status = try listing.status(at: index, in: directory.descriptor)
                     let item = Item(

@@ -73,14 +73,13 @@ struct BackupDirectory {
     }
 
     private static func backups(in directory: OpenFile) throws(SystemError) -> [[UInt8]] {
-        let listing = try DirectoryListing(of: directory.descriptor)
         var names: [[UInt8]] = []
-        for index in 0..<listing.count where names.count < 100 {
+        for name in try DirectoryListing(of: directory.descriptor) where names.count < 100 {
             // An item that can't be opened as a directory isn't a readable backup.
-            guard let child = try? directory.descriptor.open(listing[index], .directory),
+            guard let child = try? directory.descriptor.open(name, .directory),
                 try isBackup(OpenFile(child))
             else { continue }
-            names.append(listing[index])
+            names.append(name)
         }
         return names
     }

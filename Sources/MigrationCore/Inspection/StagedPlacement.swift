@@ -73,9 +73,8 @@ package struct StagedPlacement {
             let listing = try attempt(path) { () throws(SystemError) in
                 try DirectoryListing(of: pair.staged.descriptor)
             }
-            for index in 0..<listing.count {
+            for name in listing {
                 try operation.check()
-                let name = listing[index]
                 if try body(name, pair) { pending.append(pair.path(of: name)) }
             }
         }

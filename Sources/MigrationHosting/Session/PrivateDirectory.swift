@@ -129,9 +129,8 @@ private struct AbandonedDirectories {
             // If others may rename files that are not theirs, a name doesn't prove anything.
             let permissions = try parent.descriptor.status().permissions
             guard permissions & 0o022 == 0 || permissions & 0o1000 != 0 else { return }
-            let listing = try DirectoryListing(of: parent.descriptor)
-            for index in 0..<listing.count where Self.isName(listing[index]) {
-                removeIfAbandoned(listing[index])
+            for name in try DirectoryListing(of: parent.descriptor) where Self.isName(name) {
+                removeIfAbandoned(name)
             }
         } catch {
             // Best effort; the next run retries.

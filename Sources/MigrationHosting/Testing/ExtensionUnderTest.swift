@@ -199,9 +199,9 @@ extension MigrationDataContainer {
         let lock = try MigrationHost.forTests.wait(on: MigrationOperation()).lockForWriting(self)
         defer { lock.release() }
         do throws(SystemError) {
-            let listing = try DirectoryListing(of: lock.root.descriptor)
-            for index in 0..<listing.count where listing[index] != ContainerLayout.metadataName {
-                try lock.root.descriptor.removeTree(listing[index])
+            for name in try DirectoryListing(of: lock.root.descriptor)
+            where name != ContainerLayout.metadataName {
+                try lock.root.descriptor.removeTree(name)
             }
             let name = ContainerLayout.bookkeepingName
             if try lock.directory.descriptor.statusIfPresent(of: name) != nil {

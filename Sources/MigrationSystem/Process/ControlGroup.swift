@@ -180,13 +180,13 @@ extension ControlGroup {
     ) {
         // Best effort; the next session tries again.
         guard let listing = try? DirectoryListing(of: above) else { return }
-        for index in 0..<listing.count where listing[index].starts(with: prefix) {
-            let rest = String(decoding: listing[index].dropFirst(prefix.count), as: UTF8.self)
+        for name in listing where name.starts(with: prefix) {
+            let rest = String(decoding: name.dropFirst(prefix.count), as: UTF8.self)
             guard let process = rest.split(separator: "-").first.flatMap({ pid_t($0) }),
                 process > 0, kill(process, 0) != 0, errno == ESRCH
             else { continue }
             // A cgroup that still has processes stays.
-            _ = try? above.removeDirectory(listing[index])
+            _ = try? above.removeDirectory(name)
         }
     }
 

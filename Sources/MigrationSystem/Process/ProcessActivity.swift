@@ -116,9 +116,8 @@ extension ProcessActivity {
     private static func numbers(in directory: BytePath) -> [pid_t] {
         do throws(SystemError) {
             let opened = try FileDescriptor.open(directory, .directory)
-            let listing = try DirectoryListing(of: opened)
-            return (0..<listing.count).compactMap {
-                pid_t(String(decoding: listing[$0], as: UTF8.self))
+            return try DirectoryListing(of: opened).compactMap {
+                pid_t(String(decoding: $0, as: UTF8.self))
             }
         } catch {
             return []

@@ -250,8 +250,7 @@ extension Sandbox {
             guard error.isDenied else { throw error }
             return []
         }
-        return (0..<listing.count).map { listing[$0] }
-            .filter { $0.hasSuffix(".resources") || $0.hasSuffix(".bundle") }
+        return listing.filter { $0.hasSuffix(".resources") || $0.hasSuffix(".bundle") }
             .map { directory / $0 }
     }
 }

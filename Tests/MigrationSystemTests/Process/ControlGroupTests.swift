@@ -158,7 +158,8 @@ private final class ScratchGroup {
     /// The cgroups in it.
     func names() throws -> [String] {
         let listing = try DirectoryListing(of: FileDescriptor.open(path, .directory))
-        return try (0..<listing.count).map { listing[$0] }
+        return
+            try listing
             .filter {
                 try FileDescriptor.status(atPath: path / $0).kind
                     == .directory

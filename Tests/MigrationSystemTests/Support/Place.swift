@@ -35,7 +35,7 @@ final class Place {
     /// The names in the directory.
     func names() throws -> [[UInt8]] {
         let listing = try DirectoryListing(of: directory)
-        return (0..<listing.count).map { listing[$0] }
+        return Array(listing)
     }
 }
 
