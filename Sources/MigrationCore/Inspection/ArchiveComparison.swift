@@ -81,7 +81,16 @@ private struct OrderedEntries {
     private mutating func fill() throws {
         if let following { window = [following] }
         following = nil
+        var bytes = 0
         while let entry = try reader.next() {
+            bytes += entry.byteCount
+            // A window limits the number of its entries, and the sizes of all but their attributes.
+            guard bytes <= ArchiveComparison.memoryLimit else {
+                let message =
+                    "its attributes are too large to compare with another archive: extract it, and compare "
+                    + "the directory"
+                throw ArchiveError(.unsupported, message, entry: entry.path)
+            }
             let placed = PlacedEntry(entry: entry, range: try reader.entryRange)
             guard reader.place != .first || window.isEmpty else {
                 following = placed
@@ -168,7 +177,7 @@ extension ArchiveComparison {
     private typealias Known = (entry: ArchiveEntry, digest: [UInt8])
 
     /// The limit of memory for the entries of an archive that is not in tree order.
-    private static let memoryLimit = 64 << 20
+    fileprivate static let memoryLimit = 64 << 20
 
     /// Compares archives when one may hold its entries in any order.
     private func compareInMemory(_ first: ArchiveReader, _ second: ArchiveReader) throws {
@@ -177,7 +186,7 @@ extension ArchiveComparison {
         while let entry = try first.next() {
             try operation.check()
             guard differences.search.finds(entry) else { continue }
-            bytes += 256 + 2 * entry.path.bytes.count
+            bytes += 256 + entry.path.bytes.count + entry.byteCount
             guard bytes <= Self.memoryLimit else {
                 let message =
                     "it has too many entries to compare with another archive in any order: extract it, and "

@@ -210,11 +210,7 @@ private struct WindowListing {
 
     mutating func append(_ entry: ArchiveEntry) {
         entries.append(entry)
-        byteCount += entry.path.bytes.count
-        if case .symbolicLink(let target) = entry.kind { byteCount += target.count }
-        for attribute in entry.extendedAttributes {
-            byteCount += attribute.name.count + attribute.value.count
-        }
+        byteCount += entry.byteCount
     }
 
     /// Passes the entries to `body`.
@@ -224,5 +220,14 @@ private struct WindowListing {
         }
         entries.removeAll(keepingCapacity: true)
         byteCount = 0
+    }
+}
+
+extension ArchiveEntry {
+    /// The bytes of the path, the target and the attributes.
+    var byteCount: Int {
+        let attributes = extendedAttributes.reduce(0) { $0 + $1.name.count + $1.value.count }
+        guard case .symbolicLink(let target) = kind else { return path.bytes.count + attributes }
+        return path.bytes.count + target.count + attributes
     }
 }

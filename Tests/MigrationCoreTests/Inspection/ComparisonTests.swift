@@ -1,9 +1,11 @@
 import Foundation
 import MigrationArchive
-import MigrationCore
+import MigrationSystem
 import Synchronization
 import TestSupport
 import Testing
+
+@testable import MigrationCore
 
 @Suite(.scratchDirectory)
 struct ComparisonTests {
@@ -179,6 +181,55 @@ struct ComparisonTests {
         let rows = try await rows(places, only: [#"a\nb"#], from: stream)
         #expect(rows.filter { $0.hasSuffix("content") } == [#"a\nb content"#])
         #expect(!rows.contains { $0.hasPrefix("other") })
+    }
+
+    /// Writes an archive of one window, whose entries have half a MiB of attributes each.
+    private func writeAttributes(of count: Int, to archive: BytePath) throws {
+        let header = ArchiveHeader(
+            bundleIdentifier: "a.b",
+            platform: "linux",
+            resourcesVersion: "1.0",
+            sizeEstimate: 0,
+            isCompressible: true,
+            creator: "test"
+        )
+        let value = [UInt8](repeating: 0, count: 1 << 19)
+        let attribute = ExtendedAttribute(name: [UInt8]("user.a".utf8), value: value)
+        let items = (0..<count).map { index in
+            let entry = ArchiveEntry(
+                path: EntryPath("file-\(1000 + index)"),
+                kind: .file(size: 0),
+                permissions: 0o644,
+                modificationTime: FileTime(seconds: 0, nanoseconds: 0),
+                extendedAttributes: [attribute]
+            )
+            return WindowItem(entry: entry, source: nil)
+        }
+        let reader = AttributeReader(holding: [], isStrict: false)
+        let operation = MigrationOperation(threadCount: 2)
+        let file = try FileDescriptor.open(archive, .creating(permissions: 0o600))
+        let output = try ArchiveOutput(writing: file, on: operation)
+        let writer = try ArchiveWriter(writingTo: output, header: header, level: 3, on: operation)
+        try writer.append(ItemWindow(OrderedItems(items), reader, knowsAttributes: true))
+        _ = try writer.finish()
+    }
+
+    @Test func `refuses two archives whose attributes take too much memory`() async throws {
+        let places = try Places()
+        let archives = [places.archive, places.root / "other"]
+        for (number, archive) in archives.enumerated() {
+            try writeAttributes(of: 140 + number, to: archive)
+        }
+        let error = await #expect(throws: ArchiveError.self) {
+            try await MigrationHost().compare(
+                .archive(.file(path: archives[0])),
+                with: .archive(.file(path: archives[1])),
+                only: EntrySelection(),
+                includesCaches: false,
+                progress: nil
+            ) { _ in }
+        }
+        #expect(error?.code == .unsupported)
     }
 
     @Test func `reads only the pieces around what is compared`() async throws {
