@@ -97,7 +97,8 @@ extension EntryPath {
         }
     }
 
-    private static func add(_ component: ArraySlice<UInt8>, to hasher: inout Hasher) {
+    /// Adds a component of a path to the hasher of the directory above it, which then has the path's ``levelHash``.
+    package static func add(_ component: ArraySlice<UInt8>, to hasher: inout Hasher) {
         hasher.combine(component.count)
         unsafe component.withUnsafeBytes { unsafe hasher.combine(bytes: $0) }
     }

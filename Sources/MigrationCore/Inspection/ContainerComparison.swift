@@ -195,15 +195,60 @@ extension ContainerComparison {
 extension ContainerComparison {
     /// Looks in the container for entries that the first side doesn't have.
     private func findOthers() throws {
-        try ContainerListing.list(root, selecting: selection, on: operation) { entry, omission in
-            guard omission == nil else { return false }
-            let (path, isDirectory) = (entry.path, entry.kind == .directory)
-            let isSeen = seen.contains(path, isDirectory: isDirectory)
-            guard search.finds(entry) else { return isDirectory && search.mayFind(below: path) }
-            if !isSeen { try differences.add(path, differences.sides.onlyInSecond) }
+        var visitor = OtherEntries(comparison: self)
+        try SourceWalker.walk(root, on: operation, visiting: &visitor)
+        try search.checkCompleteness("neither side has such an entry")
+    }
+
+    /// Hashes paths level by level: making the path of every item in a deep tree would take longer than the walk.
+    private struct OtherEntries: SourceVisitor {
+        let comparison: ContainerComparison
+        /// The hashers of the directories down to the one where the walk is.
+        var levels = [Hasher()]
+
+        func visit(_ item: SourceItem) throws {
+            _ = try comparison.checkIsInFirst(item, hasher(of: item))
+        }
+
+        mutating func enter(_ item: SourceItem, opened: OpenFile) throws -> Bool {
+            let hasher = hasher(of: item)
+            guard try comparison.checkIsInFirst(item, hasher) else { return false }
+            levels.append(hasher)
             return true
         }
-        try search.checkCompleteness("neither side has such an entry")
+
+        mutating func leave(_ directory: WalkedDirectory) throws {
+            levels.removeLast()
+            try directory.checkIsUnchanged()
+        }
+
+        func passesOver(_ item: SourceItem) -> Bool {
+            comparison.selection.reasonForOmitting(item) != nil
+        }
+
+        private func hasher(of item: SourceItem) -> Hasher {
+            var hasher = levels[levels.count - 1]
+            EntryPath.add(item.name[...], to: &hasher)
+            return hasher
+        }
+    }
+
+    /// Returns whether the walk should enter the item.
+    private func checkIsInFirst(_ item: SourceItem, _ hasher: Hasher) throws -> Bool {
+        let isDirectory = item.status.kind == .directory
+        guard selection.reasonForOmitting(item) == nil else { return false }
+        switch item.status.kind {
+        case .regular, .directory, .symbolicLink: break
+        default: return false
+        }
+        let isSeen = seen.contains(hasher.finalize(), isDirectory: isDirectory)
+        if search.isWhole, isSeen { return true }
+        let path = EntryPath(bytes: item.path)
+        guard search.finds(path, isDirectory: isDirectory) else {
+            return isDirectory && search.mayFind(below: path)
+        }
+        if !isSeen { try differences.add(path, differences.sides.onlyInSecond) }
+        return true
     }
 }
 
@@ -222,9 +267,9 @@ private struct SeenPaths {
         entries.formUnion(hashes.suffix(1))
     }
 
-    func contains(_ path: EntryPath, isDirectory: Bool) -> Bool {
-        let hash = path.levelHash
-        return entries.contains(hash) || isDirectory && directories.contains(hash)
+    /// Whether a path with this ``EntryPath/levelHash`` was added, or is that of a directory above one.
+    func contains(_ hash: Int, isDirectory: Bool) -> Bool {
+        entries.contains(hash) || isDirectory && directories.contains(hash)
     }
 }
 

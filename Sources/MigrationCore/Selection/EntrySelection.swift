@@ -106,9 +106,14 @@ package final class EntrySearch: Sendable {
 
     /// Whether `entry` is chosen.
     package func finds(_ entry: ArchiveEntry) -> Bool {
+        finds(entry.path, isDirectory: entry.kind == .directory)
+    }
+
+    /// Whether the entry at `path` is chosen.
+    func finds(_ path: EntryPath, isDirectory: Bool) -> Bool {
         if isWhole { return true }
-        let isMatched = matches(entry.path, isDirectory: entry.kind == .directory)
-        let found = paths.filter(entry.path.isEqual(toOrBelow:))
+        let isMatched = matches(path, isDirectory: isDirectory)
+        let found = paths.filter(path.isEqual(toOrBelow:))
         if !found.isEmpty { state.withLock { $0.missing.subtract(found) } }
         return isMatched || !found.isEmpty
     }
