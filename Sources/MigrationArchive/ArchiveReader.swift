@@ -61,7 +61,7 @@ public final class ArchiveReader: RestorableArchive {
     private let strict: StrictTarReader?
     /// The pieces of a migration archive.
     private let pieces: PieceReader?
-    /// What the archive's end lists; `nil` if everything is read in order.
+    /// The table of large files; `nil` if everything is read in order.
     private let listing: LargeFileTable?
     /// The entries that were selected, in place of all.
     private var selection: SelectedEntryReader?

@@ -6,7 +6,7 @@ internal import MigrationSystem
 final class DeferredDirectories {
     /// The limit for the memory of directories that can't be entered once they have their modes.
     private static let closedBytesLimit = 24 << 20
-    /// The memory of one of them beside its record.
+    /// The memory that each of them takes in addition to its record.
     private static let closedHeadSize = 192
 
     private let options: ArchiveExtractor.Options

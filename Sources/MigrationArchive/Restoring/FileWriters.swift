@@ -5,7 +5,7 @@ internal import MigrationSystem
 /// Batches start in the archive's order. So if several fail, the first failure in the archive is
 /// known: everything before it has been written.
 final class FileWriters {
-    /// Once so many paths are pending, all files are made before the next one.
+    /// The maximum number of pending paths; then their files are made before more are added.
     private static let pendingLimit = 1 << 15
 
     private let archive: any RestorableArchive

@@ -176,7 +176,7 @@ extension ArchiveComparison {
     /// An entry and the hash of its content.
     private typealias Known = (entry: ArchiveEntry, digest: [UInt8])
 
-    /// The limit of memory for the entries of an archive that is not in tree order.
+    /// The limit of memory for the entries of an archive that are held at a time.
     fileprivate static let memoryLimit = 64 << 20
 
     /// Compares archives when one may hold its entries in any order.
@@ -189,8 +189,8 @@ extension ArchiveComparison {
             bytes += 256 + entry.path.bytes.count + entry.byteCount
             guard bytes <= Self.memoryLimit else {
                 let message =
-                    "it has too many entries to compare with another archive in any order: extract it, and "
-                    + "compare the directory"
+                    "its entries take too much memory to compare with another archive in any order: extract "
+                    + "it, and compare the directory"
                 throw ArchiveError(.unsupported, message, entry: entry.path)
             }
             known[entry.path] = (entry, try first.contentDigest())

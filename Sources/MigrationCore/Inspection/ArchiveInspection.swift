@@ -224,10 +224,16 @@ private struct WindowListing {
 }
 
 extension ArchiveEntry {
-    /// The bytes of the path, the target and the attributes.
+    /// The bytes of the path, the target of a link and the attributes.
     var byteCount: Int {
-        let attributes = extendedAttributes.reduce(0) { $0 + $1.name.count + $1.value.count }
-        guard case .symbolicLink(let target) = kind else { return path.bytes.count + attributes }
-        return path.bytes.count + target.count + attributes
+        let target =
+            switch kind {
+            case .file, .directory: 0
+            case .symbolicLink(let target): target.count
+            case .hardLink(let target): target.bytes.count
+            }
+        return extendedAttributes.reduce(path.bytes.count + target) {
+            $0 + $1.name.count + $1.value.count
+        }
     }
 }

@@ -158,7 +158,7 @@ package final class EntrySearch: Sendable {
     }
 }
 
-/// A search in a stream for entries by their exact names or, if there is no such entry, by their printed names.
+/// Searches a stream for entries by their exact names, or by their printed names if there is no such entry.
 ///
 /// A stream is read once, so the first entry that is found decides. If an exact match follows a match by
 /// printed name, the search fails.

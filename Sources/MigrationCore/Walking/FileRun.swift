@@ -1,7 +1,7 @@
 internal import MigrationArchive
 internal import MigrationSystem
 
-/// Consecutive files in a directory, of which only the names are known.
+/// Files that follow each other in a directory; only their names are known.
 package struct FileRun {
     /// The open directory that holds them, and its status before it was listed.
     let directory: OpenFile

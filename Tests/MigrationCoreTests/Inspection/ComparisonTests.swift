@@ -153,19 +153,7 @@ struct ComparisonTests {
         only paths: [String],
         from source: ArchiveSource? = nil
     ) async throws -> [String] {
-        let found = Mutex<[String]>([])
-        var selection = EntrySelection()
-        selection.named = paths.map { EntryPath($0) }
-        _ = try await MigrationHost().compare(
-            .archive(source ?? .file(path: places.archive)),
-            with: .container(places.destinationContainer),
-            only: selection,
-            includesCaches: false,
-            progress: nil
-        ) { difference in
-            found.withLock { $0.append("\(difference.path) \(difference.kind.rawValue)") }
-        }
-        return found.withLock { $0 }
+        try await places.differences(at: paths, of: source).map { "\($0.path) \($0.kind.rawValue)" }
     }
 
     @Test func `compares in a stream only the entry whose printed name is given`() async throws {
@@ -183,43 +171,53 @@ struct ComparisonTests {
         #expect(!rows.contains { $0.hasPrefix("other") })
     }
 
-    /// Writes an archive of one window, whose entries have half a MiB of attributes each.
-    private func writeAttributes(of count: Int, to archive: BytePath) throws {
-        let header = ArchiveHeader(
-            bundleIdentifier: "a.b",
-            platform: "linux",
-            resourcesVersion: "1.0",
-            sizeEstimate: 0,
-            isCompressible: true,
-            creator: "test"
-        )
-        let value = [UInt8](repeating: 0, count: 1 << 19)
-        let attribute = ExtendedAttribute(name: [UInt8]("user.a".utf8), value: value)
-        let items = (0..<count).map { index in
-            let entry = ArchiveEntry(
-                path: EntryPath("file-\(1000 + index)"),
-                kind: .file(size: 0),
-                permissions: 0o644,
-                modificationTime: FileTime(seconds: 0, nanoseconds: 0),
-                extendedAttributes: [attribute]
-            )
-            return WindowItem(entry: entry, source: nil)
-        }
-        let reader = AttributeReader(holding: [], isStrict: false)
+    private func write(
+        _ entries: [ArchiveEntry],
+        inOneWindow: Bool,
+        to archive: BytePath
+    ) throws {
         let operation = MigrationOperation(threadCount: 2)
         let file = try FileDescriptor.open(archive, .creating(permissions: 0o600))
         let output = try ArchiveOutput(writing: file, on: operation)
+        let header = ArchiveHeader.sample()
         let writer = try ArchiveWriter(writingTo: output, header: header, level: 3, on: operation)
-        try writer.append(ItemWindow(OrderedItems(items), reader, knowsAttributes: true))
+        if inOneWindow {
+            let items = OrderedItems(entries.map { WindowItem(entry: $0, source: nil) })
+            let reader = AttributeReader(holding: [], isStrict: false)
+            try writer.append(ItemWindow(items, reader, knowsAttributes: true))
+        } else {
+            for entry in entries.reversed() { try writer.append(entry) }
+        }
         _ = try writer.finish()
     }
 
-    @Test func `refuses two archives whose attributes take too much memory`() async throws {
+    /// Entries with more than 64 MiB of attributes or of targets.
+    private func largeEntries(_ count: Int, areLinks: Bool) -> [ArchiveEntry] {
+        let name = String(repeating: "a", count: 254)
+        let target = EntryPath(String(repeating: name + "/", count: 250) + name)
+        let value = [UInt8](repeating: 0, count: 1 << 19)
+        let attribute = ExtendedAttribute(name: [UInt8]("user.a".utf8), value: value)
+        return (0..<count).map { index in
+            ArchiveEntry(
+                path: EntryPath("file-\(1000 + index)"),
+                kind: areLinks ? .hardLink(target: target) : .file(size: 0),
+                permissions: 0o644,
+                modificationTime: FileTime(seconds: 0, nanoseconds: 0),
+                extendedAttributes: areLinks ? [] : [attribute]
+            )
+        }
+    }
+
+    /// Entries of one window are compared in order, others in memory.
+    @Test(arguments: [true, false])
+    func `refuses two archives whose entries take too much memory`(
+        _ inOneWindow: Bool
+    ) async throws {
         let places = try Places()
         let archives = [places.archive, places.root / "other"]
-        for (number, archive) in archives.enumerated() {
-            try writeAttributes(of: 140 + number, to: archive)
-        }
+        let entries = largeEntries(inOneWindow ? 140 : 1100, areLinks: !inOneWindow)
+        try write(entries, inOneWindow: inOneWindow, to: archives[0])
+        try write([entries[0]], inOneWindow: inOneWindow, to: archives[1])
         let error = await #expect(throws: ArchiveError.self) {
             try await MigrationHost().compare(
                 .archive(.file(path: archives[0])),
@@ -230,6 +228,7 @@ struct ComparisonTests {
             ) { _ in }
         }
         #expect(error?.code == .unsupported)
+        #expect(error?.message.contains("compare the directory") ?? false)
     }
 
     @Test func `reads only the pieces around what is compared`() async throws {

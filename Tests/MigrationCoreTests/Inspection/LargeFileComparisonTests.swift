@@ -29,22 +29,8 @@ struct LargeFileComparisonTests {
         progress: Progress? = nil,
         _ body: @escaping @Sendable () -> Void = {}
     ) async throws -> [String] {
-        let found = Mutex<[String]>([])
-        var selection = EntrySelection()
-        selection.named = paths.map { EntryPath($0) }
-        _ = try await MigrationHost().compare(
-            .archive(source ?? .file(path: places.archive)),
-            with: .container(places.destinationContainer),
-            only: selection,
-            includesCaches: false,
-            progress: progress
-        ) { difference in
-            body()
-            found.withLock {
-                $0.append("\(difference.path) \(difference.kind.rawValue) \(difference.detail)")
-            }
-        }
-        return found.withLock { $0 }
+        try await places.differences(at: paths, of: source, progress: progress, body)
+            .map { "\($0.path) \($0.kind.rawValue) \($0.detail)" }
     }
 
     /// The differences in the file `f` by each way to read the archive, which must be the same.

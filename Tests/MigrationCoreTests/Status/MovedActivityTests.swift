@@ -150,15 +150,7 @@ struct MovedActivityTests {
     @Test(arguments: ["", "text", "<?xml version=\"1.0\"?><plist><array/></plist>"])
     func `an archive with something else in its place is damaged`(_ text: String) async throws {
         let places = try Places()
-        let header = ArchiveHeader(
-            bundleIdentifier: "a.b",
-            platform: "linux",
-            resourcesVersion: "1.0",
-            sizeEstimate: 0,
-            isCompressible: true,
-            creator: "test",
-            activity: Data(text.utf8)
-        )
+        let header = ArchiveHeader.sample(activity: Data(text.utf8))
         let writer = try ArchiveWriter(creating: places.archive.url, header: header)
         _ = try writer.finish()
         let source = ArchiveSource.file(path: places.archive)

@@ -1,10 +1,36 @@
 import Foundation
 import MigrationCore
+import Synchronization
 import TestSupport
 
 // Short forms of operations on the places of a test.
 
 extension Places {
+    /// The differences between the archive, or `source`, and the destination: at `paths` or everywhere.
+    ///
+    /// `body` is called at each.
+    func differences(
+        at paths: [String],
+        of source: ArchiveSource? = nil,
+        progress: Progress? = nil,
+        _ body: @escaping @Sendable () -> Void = {}
+    ) async throws -> [ArchiveDifference] {
+        let found = Mutex<[ArchiveDifference]>([])
+        var selection = EntrySelection()
+        selection.named = paths.map { EntryPath($0) }
+        _ = try await MigrationHost().compare(
+            .archive(source ?? .file(path: archive)),
+            with: .container(destinationContainer),
+            only: selection,
+            includesCaches: false,
+            progress: progress
+        ) { difference in
+            body()
+            found.withLock { $0.append(difference) }
+        }
+        return found.withLock { $0 }
+    }
+
     /// Makes a source that holds the varied tree, and its archive.
     static func withVariedArchive() async throws -> Places {
         let places = try Places()
