@@ -32,6 +32,11 @@ struct FrameCompressor: ~Copyable {
     /// table is fastest if it fits into the first caches.
     private static let (smallHashLog, smallChainLog) = (CInt(16), CInt(14))
 
+    /// The size of the table for short matches elsewhere as a power of two: twice the level's own.
+    ///
+    /// It makes up for what a database loses because each frame begins anew.
+    private static let wideChainLog: CInt = 17
+
     /// A match may reach back over the whole chunk; measurements show no cost at this level.
     private static let variedWindowLog = CInt(FrameFormat.chunkSize.trailingZeroBitCount)
 
@@ -64,7 +69,7 @@ struct FrameCompressor: ~Copyable {
             // Zero means the level's own value.
             let isOfSmallFiles = (input.marks?.count ?? 0) >= Self.manyEntries
             let (hashLog, chainLog) =
-                isOfSmallFiles ? (Self.smallHashLog, Self.smallChainLog) : (0, 0)
+                isOfSmallFiles ? (Self.smallHashLog, Self.smallChainLog) : (0, Self.wideChainLog)
             unsafe ZSTD_CCtx_setParameter(context, ZSTD_c_hashLog, hashLog)
             unsafe ZSTD_CCtx_setParameter(context, ZSTD_c_chainLog, chainLog)
             unsafe ZSTD_CCtx_setParameter(context, ZSTD_c_windowLog, Self.variedWindowLog)
