@@ -375,7 +375,7 @@ package struct DirectoryListing: RandomAccessCollection, Sendable {
 
     /// Larger directories are counted before they are stored, because growing an array takes up to three
     /// times the memory.
-    private static let uncountedLimit = 1 << 15
+    private static let uncountedLimit = 1 << 12
 
     /// Reads the names in `directory`, from its start.
     package init(of directory: borrowing FileDescriptor) throws(SystemError) {
