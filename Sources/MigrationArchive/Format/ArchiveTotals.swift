@@ -79,9 +79,6 @@ struct ZeroPageCounter {
     /// Whether every byte of `span` is zero.
     static func isZero(_ span: Span<UInt8>) -> Bool {
         guard !span.isEmpty, span[0] == 0 else { return span.isEmpty }
-        // Without an early exit, so that the loop can be vectorized.
-        var bits: UInt8 = 0
-        for index in span.indices { bits |= span[index] }
-        return bits == 0
+        return span.extracting(droppingFirst: 1).isEqual(to: span.extracting(droppingLast: 1))
     }
 }

@@ -144,11 +144,9 @@ private struct ContentComparator {
         while done < piece.count, firstDifference == nil {
             let wanted = min(buffer.count, piece.count - done)
             let count = try file.descriptor.read(at: position, into: &buffer, count: wanted)
-            if count == 0 { firstDifference = position }
-            for index in 0..<count where buffer[index] != piece[done + index] {
-                firstDifference = position + UInt64(index)
-                break
-            }
+            let equal = buffer.span.extracting(first: count)
+                .commonPrefix(with: piece.extracting(droppingFirst: done))
+            if equal < max(1, count) { firstDifference = position + UInt64(equal) }
             done += count
             position += UInt64(count)
         }
