@@ -209,8 +209,8 @@ extension ArchiveDamageTests {
         var (tried, taken) = (0, 0)
         for position in bytes.indices {
             let isInEnd = position > bytes.count - 300
-            // Three is prime to eight, so each bit of a byte is tried somewhere.
-            guard isInEnd || position.isMultiple(of: Thoroughness.step(3)) else { continue }
+            // Seven is prime to eight, so each bit of a byte is tried somewhere.
+            guard isInEnd || position.isMultiple(of: Thoroughness.step(7)) else { continue }
             let bits = isInEnd ? 0..<8 : Thoroughness.bits(at: position)
             for bit in bits {
                 let flipped = [bytes[position] ^ 1 << UInt8(bit)]
@@ -232,7 +232,7 @@ extension ArchiveDamageTests {
         let (file, bytes) = try makeArchive()
         // Longer ones first, because the cut-off part comes back as zeros.
         let shorter = stride(from: bytes.count - 1, through: 0, by: -1)
-            .filter { $0 > bytes.count - 300 || $0.isMultiple(of: Thoroughness.step(5)) }
+            .filter { $0 > bytes.count - 300 || $0.isMultiple(of: Thoroughness.step(11)) }
         let sizes = [bytes.count + 1, bytes.count + 512] + shorter
         var taken = 0
         for size in sizes {

@@ -81,7 +81,7 @@ struct CutOffTests {
         for (call, count) in whole.counts.sorted(by: { $0.key < $1.key }) {
             for number in 1...count {
                 passed += 1
-                let isTried = Injector.decisive.contains(call) || passed.isMultiple(of: 24)
+                let isTried = Injector.decisive.contains(call) || passed.isMultiple(of: 48)
                 guard isTried || Thoroughness.isFull else { continue }
                 tried += 1
                 try make(kind, in: place)

@@ -19,6 +19,9 @@ extension Thoroughness {
         isFull ? 0..<8 : position % 8..<position % 8 + 1
     }
 
+    /// The numbers from 0 that are tried, such as the seeds of random cases: `count` of them, or a fifth.
+    package static func seeds(_ count: UInt64) -> Range<UInt64> { 0..<(isFull ? count : count / 5) }
+
     /// The steps between places that are tried: each place, or every `step`-th.
     package static func step(_ step: Int) -> Int { isFull ? 1 : step }
 }

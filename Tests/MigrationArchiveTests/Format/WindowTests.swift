@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import MigrationArchive
@@ -108,7 +109,7 @@ struct WindowTests {
     }
 
     @Test func `a walk leaves a directory after what is in it`() {
-        for seed in 0..<1000 as Range<UInt64> {
+        for seed in Thoroughness.seeds(1000) {
             let entries = Tree(seed: seed).entries
             let paths = entries.map(\.path)
             let pairs = zip(paths, paths.dropFirst())
@@ -119,7 +120,7 @@ struct WindowTests {
     }
 
     @Test func `keys compare by kind, extension, name and path`() {
-        for seed in 0..<1000 as Range<UInt64> {
+        for seed in Thoroughness.seeds(1000) {
             var tree = Tree(seed: seed)
             let entries = tree.entries.shuffled(using: &tree.random).prefix(20)
             let described = entries.map { ($0, $0.description) }
@@ -137,7 +138,7 @@ struct WindowTests {
 
     @Test func `windows are as full as they may be and in an order that can be restored`() {
         var largest = 0
-        for seed in 0..<2000 as Range<UInt64> {
+        for seed in Thoroughness.seeds(2000) {
             let entries = Tree(seed: seed).entries
             let windows = windows(of: entries)
             largest = max(largest, windows.count)
@@ -203,7 +204,7 @@ struct WindowTests {
     @Test func `an entry in another place is refused or shows`() {
         var refusals = 0
         var others = 0
-        for seed in 0..<2000 as Range<UInt64> {
+        for seed in Thoroughness.seeds(2000) {
             var tree = Tree(seed: seed)
             let windows = windows(of: tree.entries)
             for _ in 0..<3 {
@@ -214,8 +215,8 @@ struct WindowTests {
                 if outcome == nil { refusals += 1 } else { others += 1 }
             }
         }
-        #expect(refusals > 500)
-        #expect(others > 500)
+        #expect(refusals > 100)
+        #expect(others > 100)
     }
 
     /// Windows with one entry moved, repeated or left out of its window, or one more cut or one less.

@@ -51,7 +51,8 @@ struct StrictTarReaderTests {
         let entry = Self.entries[index]
         let encoded = try StrictStream.encoded(entry)
         let lastBlock = encoded.count - 512
-        for position in 0..<encoded.count {
+        let start = Thoroughness.isFull ? 0 : index / 2 % 2
+        for position in stride(from: start, to: encoded.count, by: Thoroughness.step(2)) {
             let original = encoded[position]
             for byte in [0x20, 0x30, original ^ 1, original ^ 0x80] where byte != original {
                 var changed = encoded

@@ -9,6 +9,8 @@ import Testing
 @Suite(.scratchDirectory)
 struct LateAttributeTests {
     private static let fileCount = 40
+    private static let content = VariedTree.noise(100 << 10)
+    private static let longContent = VariedTree.noise(5 << 20)
 
     /// Makes files of 100 KiB, some larger than a piece, of which those at `places` have an attribute.
     ///
@@ -17,7 +19,7 @@ struct LateAttributeTests {
         let made = try Places()
         for index in 0..<Self.fileCount {
             let file = made.source / BytePath([UInt8]("file-\(index + 100)".utf8))
-            try file.write(VariedTree.noise(index % 20 == 9 ? 5 << 20 : 100 << 10))
+            try file.write(index % 20 == 9 ? Self.longContent : Self.content)
             guard places.contains(index) else { continue }
             guard try file.setAttribute("user.late", [UInt8](utf8: "of \(index)")) else {
                 return nil
