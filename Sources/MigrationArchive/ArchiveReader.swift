@@ -126,11 +126,10 @@ public final class ArchiveReader: RestorableArchive {
         of input: ArchiveInput,
         after frame: HeaderFrame,
         toleratingDamage: Bool
-    ) throws(ArchiveError) -> ArchiveIndex? {
-        do throws(ArchiveError) {
+    ) throws -> ArchiveIndex? {
+        do {
             return try input.readIndex(after: frame)
-        } catch {
-            guard toleratingDamage, error.isOfArchive else { throw error }
+        } catch let error as ArchiveError where toleratingDamage && error.isOfArchive {
             return nil
         }
     }

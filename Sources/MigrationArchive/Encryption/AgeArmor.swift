@@ -46,7 +46,12 @@ final class ArmorSource: ByteSource {
         }
     }
 
-    package func read(into target: inout [UInt8], from index: Int, count: Int) throws -> Int {
+    func read(
+        at _: UInt64,
+        into target: inout [UInt8],
+        from index: Int,
+        count: Int
+    ) throws -> Int {
         while start == decoded.count, !isAtEnd { try decodeNext() }
         let read = min(count, decoded.count - start)
         target.replaceSubrange(index..<index + read, with: decoded[start..<start + read])

@@ -219,17 +219,15 @@ enum EncryptedFile {
         _ raw: any ByteSource,
         with decryption: ArchiveDecryption?,
         on operation: MigrationOperation = MigrationOperation()
-    ) throws -> any ByteSource {
+    ) throws -> ByteReader {
         let source = ByteReader(raw, on: operation)
         _ = try source.lookAhead(AgeHeader.magic.count)
         if source.ahead.starts(with: AgeHeader.magic) {
-            return try open(source, of: raw, with: decryption, on: operation)
+            return try payload(of: source, with: decryption)
         }
-        if try beginsWithArmor(source) {
-            let armor = ByteReader(try ArmorSource(reading: source), on: operation)
-            return try open(armor, of: armor, with: decryption, on: operation)
-        }
-        return source
+        guard try beginsWithArmor(source) else { return source }
+        let armor = ByteReader(try ArmorSource(reading: source), on: operation)
+        return try payload(of: armor, with: decryption)
     }
 
     /// The content of a small encrypted file in memory.
@@ -237,45 +235,40 @@ enum EncryptedFile {
         of bytes: [UInt8],
         with decryption: ArchiveDecryption
     ) throws -> [UInt8] {
-        let source = try open(ByteArraySource(bytes), with: decryption)
+        let reader = try open(ByteArraySource(bytes), with: decryption)
         var content = [UInt8](repeating: 0, count: bytes.count)
-        var filled = 0
         do {
-            while filled < content.count {
-                let count = content.count - filled
-                let read = try source.read(into: &content, from: filled, count: count)
-                if read == 0 { break }
-                filled += read
-            }
+            let count = try reader.fill(&content, count: content.count)
+            // The rest was never written: it is zeros.
+            content.removeLast(content.count - count)
+            return content
         } catch {
             Secret.wipe(&content)
             throw error
         }
-        // The rest was never written: it is zeros.
-        content.removeLast(content.count - filled)
-        return content
     }
 
-    private static func open(
-        _ source: ByteReader,
-        of raw: any ByteSource,
-        with decryption: ArchiveDecryption?,
-        on operation: MigrationOperation
-    ) throws -> any ByteSource {
+    private static func payload(
+        of source: ByteReader,
+        with decryption: ArchiveDecryption?
+    ) throws -> ByteReader {
         let header = try AgeHeader(reading: source)
         guard let decryption else { throw ArchiveDecryption.keyMissing(header) }
-        let fileKey = try decryption.fileKey(of: header, on: operation)
+        let fileKey = try decryption.fileKey(of: header, on: source.operation)
         try header.authenticate(with: fileKey)
-        guard try source.lookAhead(PayloadStream.nonceSize) >= PayloadStream.nonceSize else {
+        guard try source.lookAhead(ChunkCipher.nonceSize) >= ChunkCipher.nonceSize else {
             throw AgeHeader.damage("the archive ends behind it")
         }
-        let nonce = Array(source.ahead.prefix(PayloadStream.nonceSize))
+        let nonce = Array(source.ahead.prefix(ChunkCipher.nonceSize))
         source.skip(nonce.count)
-        let key = PayloadKey(fileKey: fileKey, nonce: nonce)
-        guard let size = raw.size else {
-            return SequentialPayload(reading: source, key, on: operation)
-        }
-        return try SeekablePayload(reading: raw, size: size, from: source.position, key)
+        let key = ChunkCipher.key(of: fileKey, nonce: nonce)
+        let payload: any ByteSource =
+            if source.size == nil {
+                SequentialPayload(reading: source, key)
+            } else {
+                try SeekablePayload(reading: source.source, from: source.position, key)
+            }
+        return ByteReader(payload, on: source.operation)
     }
 
     /// Whether `source` begins with an armor, perhaps after white space.

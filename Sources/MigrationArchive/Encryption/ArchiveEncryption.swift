@@ -80,10 +80,8 @@ public struct ArchiveEncryption: Sendable {
 }
 
 extension ArchiveEncryption {
-    /// The header of a new encrypted archive, with the file key and nonce of its payload.
-    func begin(
-        on operation: MigrationOperation
-    ) throws -> (head: [UInt8], fileKey: Secret, nonce: [UInt8]) {
+    /// The header of a new encrypted archive and the nonce after it, with the key of its payload.
+    func begin(on operation: MigrationOperation) throws -> (head: [UInt8], key: Secret) {
         let fileKey = KeyDerivation.randomSecret(16)
         var stanzas: [AgeStanza] = []
         for recipient in recipients {
@@ -100,7 +98,8 @@ extension ArchiveEncryption {
                 stanzas.append(stanza)
             }
         }
-        let nonce = KeyDerivation.randomBytes(PayloadStream.nonceSize)
-        return (AgeHeader.encode(stanzas, fileKey: fileKey) + nonce, fileKey, nonce)
+        let nonce = KeyDerivation.randomBytes(ChunkCipher.nonceSize)
+        let head = AgeHeader.encode(stanzas, fileKey: fileKey) + nonce
+        return (head, ChunkCipher.key(of: fileKey, nonce: nonce))
     }
 }

@@ -1,62 +1,44 @@
 package import MigrationSystem
 
-/// The source of an archive's bytes, which is read in order or at any offset.
+/// The source of an archive's bytes.
 package protocol ByteSource: AnyObject {
     /// The number of bytes; `nil` if the source can only be read in order.
     var size: UInt64? { get }
 
-    /// Reads at most `count` bytes into `target` from `index`; returns how many, 0 at the end.
-    func read(into target: inout [UInt8], from index: Int, count: Int) throws -> Int
-
-    /// The same at `offset`, if ``size`` is not `nil`; several threads may call it at once.
+    /// Reads at most `count` bytes at `offset` into `target` from `index`; returns how many, 0 at the end.
+    ///
+    /// Without a ``size``, `offset` is where the last call ended; with one, several threads may call
+    /// it at once.
     func read(
         at offset: UInt64,
         into target: inout [UInt8],
         from index: Int,
         count: Int
-    ) throws(ArchiveError) -> Int
+    ) throws -> Int
 }
 
 extension ByteSource {
     package var size: UInt64? { nil }
 
-    package func read(into target: inout [UInt8], from index: Int, count: Int) throws -> Int {
-        preconditionFailure("the bytes are read by place")
-    }
-
-    package func read(
-        at offset: UInt64,
-        into target: inout [UInt8],
-        from index: Int,
-        count: Int
-    ) throws(ArchiveError) -> Int {
-        preconditionFailure("the bytes can only be read in order")
-    }
-
-    /// Reads until `count` bytes are in `target` from `index`, fewer only at the end.
-    func readWhole(
-        at offset: UInt64,
-        into target: inout [UInt8],
-        from index: Int,
-        count: Int
-    ) throws(ArchiveError) -> Int {
+    /// Reads `count` bytes at `offset` into `target`; returns whether there are so many.
+    func readWhole(at offset: UInt64, into target: inout [UInt8], count: Int) throws -> Bool {
         var done = 0
         while done < count {
             let read = try read(
                 at: offset + UInt64(done),
                 into: &target,
-                from: index + done,
+                from: done,
                 count: count - done
             )
-            if read == 0 { break }
+            if read == 0 { return false }
             done += read
         }
-        return done
+        return true
     }
 }
 
 /// Reads a source in order, with lookahead.
-package class ByteReader: ByteSource {
+package class ByteReader {
     /// The minimum size of the lookahead buffer.
     private static let leastRoom = 64 * 1024
     /// Fewer bytes are read together with those after them: a frame may have a block every three bytes.
@@ -75,14 +57,13 @@ package class ByteReader: ByteSource {
     /// How many bytes were consumed.
     package private(set) var position: UInt64 = 0
 
-    /// Reads `source`; if that is another reader, takes over its lookahead buffer.
     init(_ source: any ByteSource, on operation: MigrationOperation = MigrationOperation()) {
-        self.operation = operation
-        guard let reader = source as? ByteReader else {
-            self.source = source
-            return
-        }
-        self.source = reader.source
+        (self.source, self.operation) = (source, operation)
+    }
+
+    /// Continues where `reader` is, which must not be used any longer.
+    init(continuing reader: ByteReader) {
+        (source, operation) = (reader.source, reader.operation)
         (buffer, pending, isAtEnd) = (reader.buffer, reader.pending, reader.isAtEnd)
         position = reader.position
     }
@@ -143,12 +124,20 @@ package class ByteReader: ByteSource {
     /// Reads `count` bytes into `target` from `index`; it is an error if the source ends earlier.
     package func readExactly(into target: inout [UInt8], from index: Int, count: Int) throws {
         if count < Self.fewBytes { _ = try lookAhead(count, readingAtMost: Self.fewBytes) }
+        guard try fill(&target, from: index, count: count) == count else {
+            throw ArchiveError.cutShort
+        }
+    }
+
+    /// Reads until `count` bytes are in `target` from `index`, fewer only at the end; returns how many.
+    func fill(_ target: inout [UInt8], from index: Int = 0, count: Int) throws -> Int {
         var done = 0
         while done < count {
             let read = try read(into: &target, from: index + done, count: count - done)
-            if read == 0 { throw ArchiveError.cutShort }
+            if read == 0 { break }
             done += read
         }
+        return done
     }
 
     /// Reads the next line, without its end; `nil` if there is none, or it has more than `limit` bytes.
@@ -172,13 +161,8 @@ package class ByteReader: ByteSource {
         from index: Int,
         count: Int
     ) throws -> Int {
-        let read: Int
-        if size == nil {
-            read = try source.read(into: &target, from: index, count: count)
-        } else {
-            try operation.check()
-            read = try source.read(at: offset, into: &target, from: index, count: count)
-        }
+        try operation.check()
+        let read = try source.read(at: offset, into: &target, from: index, count: count)
         isAtEnd = read == 0
         return read
     }
@@ -193,38 +177,28 @@ extension ByteReader {
         position = offset
     }
 
-    package func read(
-        at offset: UInt64,
-        into target: inout [UInt8],
-        from index: Int,
-        count: Int
-    ) throws(ArchiveError) -> Int {
-        try source.read(at: offset, into: &target, from: index, count: count)
-    }
-
     /// Reads `count` bytes at `offset` of the file into `target`; several threads may do so at once.
-    package func readExactly(
-        at offset: UInt64,
-        into target: inout [UInt8],
-        count: Int
-    ) throws(ArchiveError) {
-        let read = try source.readWhole(at: offset, into: &target, from: 0, count: count)
-        guard read == count else { throw .cutShort }
+    package func readExactly(at offset: UInt64, into target: inout [UInt8], count: Int) throws {
+        guard try source.readWhole(at: offset, into: &target, count: count) else {
+            throw ArchiveError.cutShort
+        }
     }
 }
 
 /// Bytes in memory, which are read in order.
 final class ByteArraySource: ByteSource {
-    private var rest: ArraySlice<UInt8>
+    private let bytes: [UInt8]
 
-    init(_ bytes: [UInt8]) {
-        rest = bytes[...]
-    }
+    init(_ bytes: [UInt8]) { self.bytes = bytes }
 
-    func read(into target: inout [UInt8], from index: Int, count: Int) throws -> Int {
-        let read = min(count, rest.count)
-        target.replaceSubrange(index..<index + read, with: rest.prefix(read))
-        rest = rest.dropFirst(read)
-        return read
+    func read(
+        at offset: UInt64,
+        into target: inout [UInt8],
+        from index: Int,
+        count: Int
+    ) throws -> Int {
+        let part = bytes.dropFirst(Int(offset)).prefix(count)
+        target.replaceSubrange(index..<index + part.count, with: part)
+        return part.count
     }
 }

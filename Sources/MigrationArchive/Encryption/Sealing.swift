@@ -18,8 +18,7 @@ final class Sealing {
         on operation: MigrationOperation,
         write: @escaping (Span<UInt8>) throws -> Void
     ) throws {
-        let (head, fileKey, nonce) = try encryption.begin(on: operation)
-        let key = PayloadKey(fileKey: fileKey, nonce: nonce)
+        let (head, key) = try encryption.begin(on: operation)
         let output = SealedOutput(isArmored: encryption.isArmored, write)
         try output.begin(with: head)
         self.output = output
@@ -33,9 +32,9 @@ final class Sealing {
                 free.withLock { $0.append(batch) }
             }
         ) {
-            let stream = PayloadStream(key)
+            let cipher = ChunkCipher(key)
             return { batch in
-                batch.seal(with: stream)
+                batch.seal(with: cipher)
                 return batch
             }
         }
@@ -123,9 +122,9 @@ private final class SealedOutput: @unchecked Sendable {
 /// Safe because one thread at a time holds it.
 private final class ChunkBatch: @unchecked Sendable {
     static let chunks = 8
-    static let capacity = chunks * PayloadStream.chunkSize
+    static let capacity = chunks * ChunkCipher.chunkSize
 
-    private var bytes = [UInt8](repeating: 0, count: chunks * PayloadStream.sealedSize)
+    private var bytes = [UInt8](repeating: 0, count: chunks * ChunkCipher.sealedSize)
     private var filled = 0
     /// Its position among the batches.
     var number: UInt64 = 0
@@ -138,7 +137,7 @@ private final class ChunkBatch: @unchecked Sendable {
     var isFull: Bool { filled == Self.capacity }
 
     /// How much still fits into the chunk that is being filled.
-    var room: Int { PayloadStream.chunkSize - filled % PayloadStream.chunkSize }
+    var room: Int { ChunkCipher.chunkSize - filled % ChunkCipher.chunkSize }
 
     func clear() {
         (filled, isLast) = (0, false)
@@ -147,8 +146,8 @@ private final class ChunkBatch: @unchecked Sendable {
 
     /// Appends `input`, for which there is room, to the chunk that is being filled.
     func put(_ input: UnsafeRawBufferPointer) {
-        let (chunk, within) = filled.quotientAndRemainder(dividingBy: PayloadStream.chunkSize)
-        let start = chunk * PayloadStream.sealedSize + within
+        let (chunk, within) = filled.quotientAndRemainder(dividingBy: ChunkCipher.chunkSize)
+        let start = chunk * ChunkCipher.sealedSize + within
         unsafe bytes.withUnsafeMutableBytes { bytes in
             unsafe UnsafeMutableRawBufferPointer(rebasing: bytes[start...]).copyMemory(from: input)
         }
@@ -162,19 +161,19 @@ private final class ChunkBatch: @unchecked Sendable {
     }
 
     /// Seals all chunks; an empty last batch has one empty chunk.
-    func seal(with stream: borrowing PayloadStream) {
+    func seal(with cipher: borrowing ChunkCipher) {
         let count = self.count
         let number = self.number * UInt64(Self.chunks)
         var pieces = self.pieces
         unsafe bytes.withUnsafeMutableBytes { bytes in
             for chunk in 0..<count {
-                let rest = filled - chunk * PayloadStream.chunkSize
-                let size = min(rest, PayloadStream.chunkSize)
-                let start = chunk * PayloadStream.sealedSize
+                let rest = filled - chunk * ChunkCipher.chunkSize
+                let size = min(rest, ChunkCipher.chunkSize)
+                let start = chunk * ChunkCipher.sealedSize
                 let end = start + size + ChunkCipher.tagSize
                 let target = unsafe UnsafeMutableRawBufferPointer(rebasing: bytes[start..<end])
                 let content = unsafe UnsafeRawBufferPointer(rebasing: target[..<size])
-                unsafe stream.seal(
+                unsafe cipher.seal(
                     pieces?.take(size) ?? [content],
                     into: target,
                     number: number + UInt64(chunk),
@@ -192,7 +191,7 @@ private final class ChunkBatch: @unchecked Sendable {
     }
 
     private var count: Int {
-        max(1, (filled + PayloadStream.chunkSize - 1) / PayloadStream.chunkSize)
+        max(1, (filled + ChunkCipher.chunkSize - 1) / ChunkCipher.chunkSize)
     }
 }
 

@@ -27,10 +27,7 @@ package final class ArchiveInput: ByteReader {
         closing = CancellationFlag(following: operation.cancellation)
         let file = try DescriptorSource(descriptor, endingWith: closing)
         fileSize = file.size
-        super.init(
-            try EncryptedFile.open(file, with: decryption, on: operation),
-            on: operation
-        )
+        super.init(continuing: try EncryptedFile.open(file, with: decryption, on: operation))
     }
 
     deinit { close() }
@@ -53,17 +50,16 @@ extension ArchiveInput {
     }
 
     /// Reads the index; `nil` from a pipe, which can't be read from its end.
-    func readIndex(after header: HeaderFrame) throws(ArchiveError) -> ArchiveIndex? {
+    func readIndex(after header: HeaderFrame) throws -> ArchiveIndex? {
         guard let size else { return nil }
         let footerSize = UInt64(FrameFormat.seekTableFooterSize)
-        let truncated = ArchiveError.cutShort
-        guard size > footerSize else { throw truncated }
+        guard size > footerSize else { throw ArchiveError.cutShort }
         var footer = [UInt8](repeating: 0, count: FrameFormat.seekTableFooterSize)
         try readExactly(at: size - footerSize, into: &footer, count: footer.count)
         let listedCount = Int(footer.littleEndian(at: 0, as: UInt32.self))
         let frameCount = listedCount - ArchiveIndex.listedBesidePieces
         guard footer.littleEndian(at: 5) == FrameFormat.seekTableFooterMagic, frameCount >= 0
-        else { throw truncated }
+        else { throw ArchiveError.cutShort }
         let endSize = ArchiveIndex.endSize(frameCount: frameCount)
         guard UInt64(endSize) < size, frameCount <= ArchiveIndex.frameLimit else {
             throw ArchiveError(.damaged, "the seek table claims more frames than there can be")
@@ -78,7 +74,7 @@ extension ArchiveInput {
     }
 
     /// Reads the index of entries at the offset in `index`.
-    func readEntryIndex(listedIn index: ArchiveIndex) throws(ArchiveError) -> EntryIndex {
+    func readEntryIndex(listedIn index: ArchiveIndex) throws -> EntryIndex {
         let size = Int(index.entryIndexSize)
         guard size <= EntryIndex.sizeLimit(frameCount: index.frames.count) else {
             throw EntryIndex.damage
@@ -125,30 +121,21 @@ private final class DescriptorSource: ByteSource {
         return ArchiveError(.notAnArchive, message, remedy: .convertIPhoneBackup)
     }
 
-    func read(into target: inout [UInt8], from index: Int, count: Int) throws -> Int {
-        try closing.check()
-        do {
-            return try descriptor.read(into: &target, from: index, count: count, unless: event)
-        } catch let error as SystemError {
-            throw Self.failure(error)
-        }
-    }
-
     func read(
         at offset: UInt64,
         into target: inout [UInt8],
         from index: Int,
         count: Int
-    ) throws(ArchiveError) -> Int {
+    ) throws -> Int {
         do {
-            return try descriptor.read(at: offset, into: &target, from: index, count: count)
-        } catch {
-            throw Self.failure(error)
+            guard size == nil else {
+                return try descriptor.read(at: offset, into: &target, from: index, count: count)
+            }
+            try closing.check()
+            return try descriptor.read(into: &target, from: index, count: count, unless: event)
+        } catch let error as SystemError {
+            throw ArchiveError(.inputFailed, "reading the archive failed", cause: error)
         }
-    }
-
-    private static func failure(_ error: SystemError) -> ArchiveError {
-        ArchiveError(.inputFailed, "reading the archive failed", cause: error)
     }
 }
 

@@ -28,7 +28,7 @@ final class LargeFileTable {
     }
 
     /// The index of entries.
-    func index() throws(ArchiveError) -> EntryIndex {
+    func index() throws -> EntryIndex {
         if let known { return known }
         let index = try input.readEntryIndex(listedIn: archive)
         known = index
@@ -36,7 +36,7 @@ final class LargeFileTable {
     }
 
     /// Whether the table holds all entries that begin in the piece with the byte at `offset` from the first.
-    func isListed(at offset: UInt64) throws(ArchiveError) -> Bool {
+    func isListed(at offset: UInt64) throws -> Bool {
         let piece = Int(offset / UInt64(FrameFormat.chunkSize))
         if piece != asked.piece { asked = (piece, try index().isListed(piece: piece)) }
         return asked.isListed

@@ -15,7 +15,7 @@ struct AgeVectorTests {
         var failure: ArchiveError?
         do {
             let opened = try EncryptedFile.open(source, with: vector.decryption)
-            if opened is ByteReader { throw NotEncrypted() }
+            if opened.source is MemoryBytes { throw NotEncrypted() }
             try opened.readAll(into: &content)
         } catch is NotEncrypted {
             failure = ArchiveError(.notAnArchive, "not an age file")
@@ -48,7 +48,7 @@ struct AgeVectorTests {
             // A last chunk that looks like a cut isn't released at all.
             let most = try vector.contentBeforeDamage()
             #expect(vector.isPayload(most) && most.starts(with: content))
-            #expect(content.count % PayloadStream.chunkSize == 0)
+            #expect(content.count % ChunkCipher.chunkSize == 0)
         default: Issue.record("unknown expectation \(vector.expected)")
         }
         if failure == nil { #expect(vector.expected == "success") }
@@ -136,8 +136,8 @@ private struct AgeVector {
         var source = ByteReader(MemoryBytes(file, isSequential: true))
         if fields["armored"] != nil { source = ByteReader(try ArmorSource(reading: source)) }
         _ = try AgeHeader(reading: source)
-        _ = try source.lookAhead(PayloadStream.nonceSize)
-        let nonce = Array(source.ahead.prefix(PayloadStream.nonceSize))
+        _ = try source.lookAhead(ChunkCipher.nonceSize)
+        let nonce = Array(source.ahead.prefix(ChunkCipher.nonceSize))
         source.skip(nonce.count)
         var payload: [UInt8] = []
         try source.readAll(into: &payload)
@@ -145,19 +145,19 @@ private struct AgeVector {
         var key = stride(from: 0, to: digits.count, by: 2).compactMap {
             UInt8(String(digits[$0..<$0 + 2]), radix: 16)
         }
-        let stream = PayloadStream(PayloadKey(fileKey: Secret(wiping: &key), nonce: nonce))
+        let cipher = ChunkCipher(ChunkCipher.key(of: Secret(wiping: &key), nonce: nonce))
         var content: [UInt8] = []
         var start = 0
         while start < payload.count {
-            let count = min(PayloadStream.sealedSize, payload.count - start)
+            let count = min(ChunkCipher.sealedSize, payload.count - start)
             var opened = false
             // A chunk that isn't the last one must be complete.
             for isLast in [false, true]
-            where !opened && (isLast || count == PayloadStream.sealedSize) {
+            where !opened && (isLast || count == ChunkCipher.sealedSize) {
                 var chunk = [UInt8](payload[start..<start + count])
-                opened = stream.opens(
+                opened = cipher.opens(
                     &chunk,
-                    number: UInt64(start / PayloadStream.sealedSize),
+                    number: UInt64(start / ChunkCipher.sealedSize),
                     isLast: isLast
                 )
                 if opened { content += chunk.dropLast(ChunkCipher.tagSize) }
@@ -185,7 +185,7 @@ private struct AgeVector {
     }
 }
 
-extension PayloadStream {
+extension ChunkCipher {
     /// Opens a chunk in place; returns whether it is the one that was sealed.
     fileprivate func opens(_ chunk: inout [UInt8], number: UInt64, isLast: Bool) -> Bool {
         do throws(ArchiveError) {

@@ -214,10 +214,10 @@ struct EncryptedFileTests {
 extension EncryptedFileTests {
     /// The header's length in a file for one recipient.
     private func parts(_ bytes: [UInt8]) -> (head: [UInt8], chunks: [[UInt8]]) {
-        let sealed = PayloadStream.sealedSize
+        let sealed = ChunkCipher.sealedSize
         let source = ByteReader(MemoryBytes(bytes, isSequential: true))
         _ = try? AgeHeader(reading: source)
-        let start = Int(source.position) + PayloadStream.nonceSize
+        let start = Int(source.position) + ChunkCipher.nonceSize
         let payload = bytes[start...]
         let chunks = stride(from: payload.startIndex, to: payload.endIndex, by: sealed).map {
             [UInt8](payload[$0..<min($0 + sealed, payload.endIndex)])
@@ -298,10 +298,10 @@ extension EncryptedFileTests {
         let source = try EncryptedFile.open(counting, with: Self.decryption)
         #expect(source.size == UInt64(content.count))
         var target = [UInt8](repeating: 0, count: 5000)
-        let read = try source.readWhole(at: 3_000_000, into: &target, from: 0, count: 5000)
-        #expect(read == 5000 && target == [UInt8](content[3_000_000..<3_005_000]))
+        try source.readExactly(at: 3_000_000, into: &target, count: 5000)
+        #expect(target == [UInt8](content[3_000_000..<3_005_000]))
         // The header, the last chunk and the one or two that hold the place.
-        #expect(counting.readBytes < 4 * PayloadStream.sealedSize)
+        #expect(counting.readBytes < 4 * ChunkCipher.sealedSize)
     }
 
     @Test func `a line of an armor that doesn't end is refused before the rest is read`() throws {
@@ -329,14 +329,9 @@ extension EncryptedFileTests {
                 let offset = round &* 7_919_113 % content.count
                 let count = min(1 + round * 1_777 % 700_000, content.count - offset)
                 var target = [UInt8](repeating: 0, count: count)
-                let read = try? source.value.readWhole(
-                    at: UInt64(offset),
-                    into: &target,
-                    from: 0,
-                    count: count
-                )
-                let expected = [UInt8](content[offset..<offset + count])
-                let isRight = read == count && target == expected
+                // What could not be read is wrong.
+                try? source.value.readExactly(at: UInt64(offset), into: &target, count: count)
+                let isRight = target == [UInt8](content[offset..<offset + count])
                 if !isRight { wrong.withLock { $0.append(round) } }
             }
         }
@@ -355,9 +350,9 @@ extension EncryptedFileTests {
         )
         var target = [UInt8](repeating: 7, count: 500_000)
         #expect(throws: ArchiveError.self) {
-            _ = try source.readWhole(at: 0, into: &target, from: 0, count: 500_000)
+            try source.readExactly(at: 0, into: &target, count: 500_000)
         }
-        let damaged = 2 * PayloadStream.chunkSize..<3 * PayloadStream.chunkSize
+        let damaged = 2 * ChunkCipher.chunkSize..<3 * ChunkCipher.chunkSize
         #expect(target[damaged].allSatisfy { $0 == 0 })
         #expect(target[damaged.upperBound...].allSatisfy { $0 == 7 })
     }
@@ -377,9 +372,9 @@ extension EncryptedFileTests {
 
 /// Lets threads share a source that several may read from at once.
 private struct Concurrent: @unchecked Sendable {
-    let value: any ByteSource
+    let value: ByteReader
 
-    init(_ value: any ByteSource) {
+    init(_ value: ByteReader) {
         self.value = value
     }
 }

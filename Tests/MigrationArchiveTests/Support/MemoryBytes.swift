@@ -14,24 +14,22 @@ final class MemoryBytes: ByteSource {
 
     var size: UInt64? { isSequential ? nil : UInt64(bytes.count) }
 
-    func read(into target: inout [UInt8], from index: Int, count: Int) throws -> Int {
-        pieceSize = pieceSize % 70_000 + 777
-        let read = min(count, pieceSize, bytes.count - position)
-        target.replaceSubrange(index..<index + read, with: bytes[position..<position + read])
-        position += read
-        return read
-    }
-
     func read(
         at offset: UInt64,
         into target: inout [UInt8],
         from index: Int,
         count: Int
-    ) throws(ArchiveError) -> Int {
-        let start = min(Int(offset), bytes.count)
-        let read = min(count, bytes.count - start)
-        target.replaceSubrange(index..<index + read, with: bytes[start..<start + read])
-        return read
+    ) throws -> Int {
+        var limit = count
+        if isSequential {
+            precondition(position == Int(offset), "bytes were left out, or are read again")
+            pieceSize = pieceSize % 70_000 + 777
+            limit = min(count, pieceSize)
+        }
+        let part = bytes.dropFirst(Int(offset)).prefix(limit)
+        target.replaceSubrange(index..<index + part.count, with: part)
+        if isSequential { position += part.count }
+        return part.count
     }
 }
 
@@ -48,19 +46,12 @@ final class CountingBytes: ByteSource {
 
     var size: UInt64? { source.size }
 
-    func read(into target: inout [UInt8], from index: Int, count: Int) throws -> Int {
-        calls += 1
-        let read = try source.read(into: &target, from: index, count: count)
-        readBytes += read
-        return read
-    }
-
     func read(
         at offset: UInt64,
         into target: inout [UInt8],
         from index: Int,
         count: Int
-    ) throws(ArchiveError) -> Int {
+    ) throws -> Int {
         calls += 1
         let read = try source.read(at: offset, into: &target, from: index, count: count)
         readBytes += read
@@ -68,22 +59,12 @@ final class CountingBytes: ByteSource {
     }
 }
 
-extension ByteSource {
-    /// Appends the whole content to `content`, including the part before a failure.
+extension ByteReader {
+    /// Appends the rest of the content to `content`, including the part before a failure.
     func readAll(into content: inout [UInt8]) throws {
         var buffer = [UInt8](repeating: 0, count: 100_000)
         while true {
-            let read =
-                if size == nil {
-                    try read(into: &buffer, from: 0, count: buffer.count)
-                } else {
-                    try read(
-                        at: UInt64(content.count),
-                        into: &buffer,
-                        from: 0,
-                        count: buffer.count
-                    )
-                }
+            let read = try read(into: &buffer, from: 0, count: buffer.count)
             if read == 0 { return }
             content += buffer[..<read]
         }

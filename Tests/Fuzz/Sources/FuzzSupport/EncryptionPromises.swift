@@ -86,7 +86,7 @@ public enum EncryptionPromises {
 
     private static func checkArmor(_ bytes: [UInt8]) throws {
         let source = ByteReader(MemoryBytes(bytes, isSequential: true))
-        let content = try ArmorSource(reading: source).readAll()
+        let content = try ByteReader(ArmorSource(reading: source)).readAll()
         Milestones.reach(unarmored)
         var armor = ArmorEncoder()
         let lines = content.withUnsafeBytes { armor.encode($0) }
@@ -104,18 +104,18 @@ public enum EncryptionPromises {
         guard let recipient = X25519.Identity([UInt8](identity.utf8)[...])?.recipient,
             let stanza = recipient.wrap(key)
         else { fatalError("no key") }
-        let nonce = KeyDerivation.randomBytes(PayloadStream.nonceSize)
-        let stream = PayloadStream(PayloadKey(fileKey: key, nonce: nonce))
+        let nonce = KeyDerivation.randomBytes(ChunkCipher.nonceSize)
+        let cipher = ChunkCipher(ChunkCipher.key(of: key, nonce: nonce))
         var file = AgeHeader.encode([stanza], fileKey: key) + nonce
         var expected: [UInt8] = []
         for step in steps {
             // A marked chunk is shorter, and empty where its number is even and it is short.
             let size =
-                step & 0x40 != 0 ? Int(step & 1) * 100 : PayloadStream.chunkSize - Int(step >> 7)
+                step & 0x40 != 0 ? Int(step & 1) * 100 : ChunkCipher.chunkSize - Int(step >> 7)
             var chunk = [UInt8](repeating: step, count: size + ChunkCipher.tagSize)
             expected += chunk[..<size]
             chunk.withUnsafeMutableBytes { chunk in
-                stream.seal(
+                cipher.seal(
                     [UnsafeRawBufferPointer(rebasing: chunk[..<size])],
                     into: chunk,
                     number: UInt64(step & 0x3F),
@@ -145,7 +145,7 @@ public enum EncryptionPromises {
     }
 }
 
-extension ByteSource {
+extension ByteReader {
     fileprivate func readAll() throws -> [UInt8] {
         var content: [UInt8] = []
         try readAll(into: &content)
