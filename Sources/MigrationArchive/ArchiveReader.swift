@@ -23,7 +23,7 @@ package import MigrationSystem
 /// Calls block while the archive is read, and throw `CancellationError` once the calling task is
 /// cancelled. Memory depends only on the number of threads. After an error, the reader throws the
 /// same error again.
-public final class ArchiveReader: RestorableArchive {
+public final class ArchiveReader: EntryReader {
     /// How an archive is read.
     public struct Options: Sendable {
         /// The keys that open an encrypted archive; ignored for an archive that is not encrypted.
@@ -181,9 +181,11 @@ public final class ArchiveReader: RestorableArchive {
     /// How much of the current entry's content the archive holds, apart from holes.
     package var storedSize: UInt64 { entries.storedSize }
 
-    package var hasDistinctPaths: Bool { selection == nil && strict?.hasDistinctPaths ?? false }
+    /// Whether, so far, no two entries can have the same path.
+    var hasDistinctPaths: Bool { selection == nil && strict?.hasDistinctPaths ?? false }
 
-    package func windowHolds(_ hash: Int) -> Bool { strict?.windowHolds(hash) ?? false }
+    /// Whether an entry read from the current window has the path with ``EntryPath/randomHash`` `hash`.
+    func windowHolds(_ hash: Int) -> Bool { strict?.windowHolds(hash) ?? false }
 
     /// Whether another program's tar file, as far as it was read, holds an `.xcappdata` bundle.
     package var holdsAppDataBundle: Bool {
@@ -458,6 +460,12 @@ extension ArchiveReader {
 // MARK: - Resuming after damage
 
 extension ArchiveReader {
+    /// Where reading resumes after damage.
+    struct Continuation {
+        /// The path of the next entry, if the archive names it elsewhere.
+        let path: EntryPath?
+    }
+
     /// Resumes at the first entry that begins in a later, undamaged piece.
     ///
     /// The totals and the index of entries are then not compared with the archive. Reading can't
@@ -465,11 +473,9 @@ extension ArchiveReader {
     ///
     /// `lost` gets the path of each skipped entry that the archive's end names.
     ///
-    /// - Returns: The entry; `nil` if there is none.
+    /// - Returns: Where that is; `nil` if there is none.
     /// - Throws: The errors of ``next()`` that are not about the archive, and those of `lost`.
-    package func passOverDamage(
-        naming lost: (EntryPath) throws -> Void
-    ) throws -> Continuation? {
+    func passOverDamage(naming lost: (EntryPath) throws -> Void) throws -> Continuation? {
         hasGap = true
         guard let strict, selection == nil, let listing else { return nil }
         do {
@@ -483,7 +489,7 @@ extension ArchiveReader {
             if start < passedOver { try listing.forEachPath(in: start..<passedOver, lost) }
             return next.map { next in
                 let piece = Int(next / UInt64(FrameFormat.chunkSize))
-                return Continuation(at: index.firstPath(inPiece: piece))
+                return Continuation(path: index.firstPath(inPiece: piece))
             }
         } catch let error as ArchiveError where error.isOfArchive {
             return nil

@@ -1,7 +1,7 @@
 package import MigrationSystem
 
 /// Reads the entries of an archive in order, each with its content.
-package protocol EntryReader: AnyObject {
+protocol EntryReader: AnyObject {
     /// Returns the next entry, or `nil` after the last; content that was not read is skipped.
     func next() throws -> ArchiveEntry?
 
@@ -31,38 +31,8 @@ package protocol EntryReader: AnyObject {
 }
 
 extension EntryReader {
-    package var place: WindowPlace { .first }
-    package func takeContent(_ body: (UInt64, ContentSlice) throws -> Void) throws -> Bool { false }
-}
-
-/// An archive that is restored from its first entry to its last.
-package protocol RestorableArchive: EntryReader {
-    /// The bytes of the archive that were read so far, for progress.
-    var consumedBytes: UInt64 { get }
-
-    /// The operation that restores it.
-    var operation: MigrationOperation { get }
-
-    /// Whether, so far, no two entries can have the same path.
-    var hasDistinctPaths: Bool { get }
-
-    /// Whether an entry read from the current window has the path with ``EntryPath/randomHash`` `hash`.
-    func windowHolds(_ hash: Int) -> Bool
-
-    /// Resumes after damage; returns where, or `nil` if nothing more can be read.
-    ///
-    /// `lost` gets the path of each entry that was skipped, if the archive names it elsewhere.
-    func passOverDamage(naming lost: (EntryPath) throws -> Void) throws -> Continuation?
-}
-
-/// Where reading resumes after damage.
-package struct Continuation: Equatable {
-    /// The path of the next entry, if the archive names it elsewhere.
-    package let path: EntryPath?
-
-    package init(at path: EntryPath?) {
-        self.path = path
-    }
+    var place: WindowPlace { .first }
+    func takeContent(_ body: (UInt64, ContentSlice) throws -> Void) throws -> Bool { false }
 }
 
 // MARK: - Omissions

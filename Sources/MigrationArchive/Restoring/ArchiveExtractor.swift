@@ -170,7 +170,7 @@ package final class ArchiveExtractor {
 
     /// Restores everything that `archive` holds, and proves that it was complete.
     package func extract(
-        from archive: any RestorableArchive,
+        from archive: ArchiveReader,
         onProgress: (UInt64) -> Void
     ) throws {
         tree.writers = makeWriters(for: archive)
@@ -199,13 +199,13 @@ package final class ArchiveExtractor {
     }
 
     /// Makes the writers, unless no file is made, or a later entry may replace an earlier one.
-    private func makeWriters(for archive: any RestorableArchive) -> FileWriters? {
+    private func makeWriters(for archive: ArchiveReader) -> FileWriters? {
         guard let mode, !options.isLenient, !options.passesOverDamage else { return nil }
         return FileWriters(for: archive, mode: mode)
     }
 
     private func restoreEntries(
-        of archive: any RestorableArchive,
+        of archive: ArchiveReader,
         onProgress: (UInt64) -> Void
     ) throws {
         while let entry = try nextEntry(of: archive) {
@@ -228,7 +228,7 @@ package final class ArchiveExtractor {
         }
     }
 
-    private func nextEntry(of archive: any RestorableArchive) throws -> ArchiveEntry? {
+    private func nextEntry(of archive: ArchiveReader) throws -> ArchiveEntry? {
         while !isCutOff {
             do {
                 let entry = try archive.next()
@@ -252,7 +252,7 @@ package final class ArchiveExtractor {
     }
 
     /// Records the parts of selected entries that the reader omitted.
-    private func noteOmissions(of archive: any RestorableArchive) {
+    private func noteOmissions(of archive: ArchiveReader) {
         for omission in archive.takeOmissions()
         where isSelected(omission.path, isDirectory: false)
             || options.linkTargets.contains(omission.path)
@@ -264,7 +264,7 @@ package final class ArchiveExtractor {
     /// Restores `entry`; returns `false` if it is left out.
     private func restore(
         _ entry: ArchiveEntry,
-        from archive: any RestorableArchive,
+        from archive: ArchiveReader,
         _ onProgress: (UInt64) -> Void
     ) throws -> Bool {
         do {
@@ -330,7 +330,7 @@ package final class ArchiveExtractor {
 
     /// Resumes after damage, and records that entries with unknown names may be missing.
     private func passOverDamage(
-        of archive: any RestorableArchive,
+        of archive: ArchiveReader,
         because reason: String
     ) throws {
         let next = try archive.passOverDamage { path in
@@ -376,7 +376,7 @@ package final class ArchiveExtractor {
 extension ArchiveExtractor {
     private func restoreFile(
         _ entry: ArchiveEntry,
-        from archive: any RestorableArchive,
+        from archive: ArchiveReader,
         _ onProgress: (UInt64) -> Void
     ) throws {
         try tally.claim(entry, stored: archive.storedSize)
@@ -395,7 +395,7 @@ extension ArchiveExtractor {
         of file: RestoredFile,
         _ size: UInt64,
         at place: RestoredPlace,
-        from archive: any RestorableArchive,
+        from archive: ArchiveReader,
         _ onProgress: (UInt64) -> Void
     ) throws -> Bool {
         guard let writers = tree.writers else { return false }
@@ -415,7 +415,7 @@ extension ArchiveExtractor {
     private func make(
         _ file: RestoredFile,
         at place: RestoredPlace,
-        from archive: any RestorableArchive,
+        from archive: ArchiveReader,
         _ onProgress: (UInt64) -> Void
     ) throws {
         var made: FileContentWriter?

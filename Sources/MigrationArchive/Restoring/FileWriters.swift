@@ -8,14 +8,14 @@ final class FileWriters {
     /// The maximum number of pending paths; then their files are made before more are added.
     private static let pendingLimit = 1 << 15
 
-    private let archive: any RestorableArchive
+    private let archive: ArchiveReader
     private let mode: NewFileMode
     private let step: OrderedStep<FileBatch, Void>
     private var batch: FileBatch?
     /// The paths of files that may not be made yet; `nil` as long as no path can come twice.
     private var pending: RecentPaths?
 
-    init(for archive: any RestorableArchive, mode: NewFileMode) {
+    init(for archive: ArchiveReader, mode: NewFileMode) {
         (self.archive, self.mode) = (archive, mode)
         let operation = archive.operation
         // A batch often holds a whole piece.
