@@ -133,28 +133,17 @@ package final class ArchiveExtractor {
     package convenience init(root: consuming FileDescriptor, options: Options) {
         let root = OpenFile(root)
         let mode = NewFileMode(in: root.descriptor, owner: options.owner)
-        self.init(root: root, mode: mode, options: options) {
-            () throws(SystemError) in try root.descriptor.openTemporary()
-        }
+        self.init(root: root, mode: mode, options: options)
     }
 
     /// Checks entries exactly as when restoring, without making anything.
     ///
-    /// State that does not fit into memory is kept in files that `makeFile` makes.
-    package convenience init(
-        restoringNothing options: Options,
-        makeFile: @escaping () throws(SystemError) -> FileDescriptor
-    ) {
-        let tree = TreeAccount(makeFile: makeFile)
-        self.init(root: tree.root, mode: nil, options: options, makeFile: makeFile)
+    /// State that does not fit into memory is kept in temporary files.
+    package convenience init(restoringNothing options: Options) {
+        self.init(root: TreeAccount().root, mode: nil, options: options)
     }
 
-    private init(
-        root: any RestoredDirectory,
-        mode: NewFileMode?,
-        options: Options,
-        makeFile: @escaping () throws(SystemError) -> FileDescriptor
-    ) {
+    private init(root: any RestoredDirectory, mode: NewFileMode?, options: Options) {
         self.options = options
         self.mode = mode
         tally = ExtractionTally(options: options)
@@ -164,8 +153,8 @@ package final class ArchiveExtractor {
             options: options,
             tally: tally
         )
-        links = DeferredLinks(in: tree, options: options, tally: tally, makeFile: makeFile)
-        directories = DeferredDirectories(of: tree, options: options, makeFile: makeFile)
+        links = DeferredLinks(in: tree, options: options, tally: tally)
+        directories = DeferredDirectories(of: tree, options: options)
     }
 
     /// Restores everything that `archive` holds, and proves that it was complete.

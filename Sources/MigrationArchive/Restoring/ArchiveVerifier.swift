@@ -1,5 +1,3 @@
-package import MigrationSystem
-
 /// Checks an archive without restoring anything.
 package enum ArchiveVerifier {
     /// How much of an archive is checked.
@@ -7,12 +5,7 @@ package enum ArchiveVerifier {
         /// The hashes alone; entries are not read.
         case hashes
         /// Everything that an extraction with these options checks, except for errors of the disk.
-        ///
-        /// State that does not fit into memory is kept in files that `makeFile` makes.
-        case everything(
-            ArchiveExtractor.Options,
-            makeFile: () throws(SystemError) -> FileDescriptor
-        )
+        case everything(ArchiveExtractor.Options)
     }
 
     /// Checks an archive as `scope` says; the tar file of another program, which has no hashes, is
@@ -31,10 +24,10 @@ package enum ArchiveVerifier {
                 totals.count(entry)
                 onProgress(reader.consumedBytes)
             }
-        case .everything(let options, let makeFile):
+        case .everything(let options):
             var options = options
             options.isLenient = reader.header == nil
-            let extractor = ArchiveExtractor(restoringNothing: options, makeFile: makeFile)
+            let extractor = ArchiveExtractor(restoringNothing: options)
             try extractor.extract(from: reader, onProgress: onProgress)
             totals = extractor.totals
         }
@@ -49,12 +42,9 @@ package enum ArchiveVerifier {
 
     /// The parts of a damaged archive that can't be read, found by an extraction with `options`
     /// that restores nothing.
-    ///
-    /// State that does not fit into memory is kept in files that `makeFile` makes.
     package static func losses(
         of input: ArchiveInput,
-        options: ArchiveExtractor.Options,
-        makeFile: @escaping () throws(SystemError) -> FileDescriptor
+        options: ArchiveExtractor.Options
     ) throws -> ArchiveExtractor {
         let reader = try ArchiveReader(input, access: .selective, toleratingDamage: true)
         var options = options
@@ -62,7 +52,7 @@ package enum ArchiveVerifier {
         options.isLenient = reader.header == nil
         options.externalLinks = .keep
         options.extraMetadata = reader.header?.extraMetadata ?? []
-        let extractor = ArchiveExtractor(restoringNothing: options, makeFile: makeFile)
+        let extractor = ArchiveExtractor(restoringNothing: options)
         try extractor.extract(from: reader) { _ in }
         return extractor
     }

@@ -15,14 +15,10 @@ final class DeferredDirectories {
     private var redeclared = PathHashes(of: "directories that come twice")
     private var finished = PathHashes(of: "directories that come twice")
 
-    init(
-        of tree: RestoredTree,
-        options: ArchiveExtractor.Options,
-        makeFile: @escaping () throws(SystemError) -> FileDescriptor
-    ) {
+    init(of tree: RestoredTree, options: ArchiveExtractor.Options) {
         self.tree = tree
         self.options = options
-        spool = RecordSpool(makeFile: makeFile)
+        spool = RecordSpool(in: tree.rootOnDisk)
     }
 
     /// Adds the directory of `entry`, which gets `permissions`.

@@ -13,16 +13,11 @@ final class DeferredLinks {
     /// The steps that each link adds, plus four for each directory above it.
     private static let stepsForLink = 16
 
-    init(
-        in tree: RestoredTree,
-        options: ArchiveExtractor.Options,
-        tally: ExtractionTally,
-        makeFile: @escaping () throws(SystemError) -> FileDescriptor
-    ) {
+    init(in tree: RestoredTree, options: ArchiveExtractor.Options, tally: ExtractionTally) {
         self.tree = tree
         self.options = options
         self.tally = tally
-        spool = RecordSpool(makeFile: makeFile)
+        spool = RecordSpool(in: tree.rootOnDisk)
     }
 
     /// Forgets all links.

@@ -51,7 +51,6 @@ struct PathHashes {
 /// never removed.
 struct HashTable {
     private static let bucketSlots = 16
-    private let makeFile: () throws(SystemError) -> FileDescriptor
     /// The maximum size in memory.
     private let memoryLimit: Int
     /// A hash and a number for each slot, as long as they are in memory.
@@ -60,12 +59,8 @@ struct HashTable {
     private var bucketCount = 64
     private var count = 0
 
-    /// Makes an empty table; `makeFile` is called once more than `memoryLimit` bytes are needed.
-    init(
-        memoryLimit: Int = 8 << 20,
-        makeFile: @escaping () throws(SystemError) -> FileDescriptor
-    ) {
-        self.makeFile = makeFile
+    /// Makes an empty table, which moves to a file once more than `memoryLimit` bytes are needed.
+    init(memoryLimit: Int = 8 << 20) {
         self.memoryLimit = memoryLimit
         words = [UInt64](repeating: 0, count: bucketCount * Self.bucketSlots * 2)
     }
@@ -143,7 +138,7 @@ struct HashTable {
             words = [UInt64](repeating: 0, count: size)
         } else {
             words = []
-            file = OpenFile(try makeFile())
+            file = OpenFile(try .openTemporary(in: nil))
         }
         for index in 0..<old.bucketCount {
             let bucket = try old.readBucket(index)

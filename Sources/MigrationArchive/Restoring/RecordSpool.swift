@@ -7,15 +7,14 @@ package import MigrationSystem
 package final class RecordSpool {
     private static let memoryLimit = 1 << 20
 
-    private let makeFile: () throws(SystemError) -> FileDescriptor
+    private let directory: OpenFile?
     private var file: OpenFile?
-    private var fileSize: UInt64 = 0
+    /// How much is in the file.
+    private(set) var fileSize: UInt64 = 0
     private var memory: [UInt8] = []
 
-    /// Makes an empty spool; `makeFile` is called when it no longer fits into memory.
-    package init(makeFile: @escaping () throws(SystemError) -> FileDescriptor) {
-        self.makeFile = makeFile
-    }
+    /// Makes an empty spool, whose file will be in `directory`, or in the one for temporary files.
+    package init(in directory: OpenFile?) { self.directory = directory }
 
     /// Adds `record` with its length before and after it; returns its position.
     @discardableResult
@@ -35,7 +34,7 @@ package final class RecordSpool {
     }
 
     private func spill() throws(SystemError) {
-        if file == nil { file = OpenFile(try makeFile()) }
+        if file == nil { file = OpenFile(try .openTemporary(in: directory)) }
         let bytes = memory
         try file?.descriptor.writeAll(bytes.span, at: fileSize)
         fileSize += UInt64(bytes.count)
@@ -78,6 +77,14 @@ package final class RecordSpool {
             throw SystemError("pread", code: 0)
         }
         return bytes
+    }
+}
+
+extension FileDescriptor {
+    /// Opens a file in `directory`, or in the one for temporary files; it is deleted when it is closed.
+    static func openTemporary(in directory: OpenFile?) throws(SystemError) -> FileDescriptor {
+        if let directory { return try directory.descriptor.openTemporary() }
+        return try openFollowingLinks(Environment.temporaryDirectory, .directory).openTemporary()
     }
 }
 

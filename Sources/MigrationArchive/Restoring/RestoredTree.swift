@@ -39,12 +39,15 @@ final class RestoredTree {
     /// Waits until the files of all entries read so far exist.
     func settleFiles() throws { try writers?.settle() }
 
+    /// The root, if the tree is on a disk.
+    var rootOnDisk: OpenFile? { cursor.rootDirectory as? OpenFile }
+
     /// How many directories were opened so far.
     var openCount: Int { cursor.openCount }
 
     /// The directory at `path`, which must exist.
     func directory(at path: EntryPath) throws(SystemError) -> any RestoredDirectory {
-        guard let root = cursor.rootDirectory as? OpenFile,
+        guard let root = rootOnDisk,
             path.bytes.count <= FileDescriptor.longestPath
         else { return try cursor.directory(at: path.components) }
         return OpenFile(try root.descriptor.openBeneathWithoutLinks(path.bytes[...], .directory))
@@ -258,7 +261,7 @@ extension RestoredTree {
 
     private func observedFolding() throws(SystemError) -> NameFolding {
         if let folding { return folding }
-        guard let root = cursor.rootDirectory as? OpenFile else { return .absent }
+        guard let root = rootOnDisk else { return .absent }
         let observed = try NameFolding.observed(in: root)
         folding = observed
         return observed

@@ -31,14 +31,8 @@ final class TreeAccount: @unchecked Sendable {
         var word: UInt64 { kind.rawValue << Self.numberBits | number }
     }
 
-    private var table: HashTable
-    private let targets: RecordSpool
-
-    /// Makes an empty tree; `makeFile` is called once it no longer fits into memory.
-    init(makeFile: @escaping () throws(SystemError) -> FileDescriptor) {
-        table = HashTable(makeFile: makeFile)
-        targets = RecordSpool(makeFile: makeFile)
-    }
+    private var table = HashTable()
+    private let targets = RecordSpool(in: nil)
 
     /// The tree's root.
     var root: any RestoredDirectory { AccountedDirectory(of: self, key: 0) }

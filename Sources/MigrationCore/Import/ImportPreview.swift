@@ -96,10 +96,7 @@ extension ImportOperation {
             in: FileDescriptor.open(container.place.path.parent, .directory)
         )
         extraction.entryHandler = options.entryHandler
-        let extractor = ArchiveExtractor(
-            restoringNothing: extraction,
-            makeFile: FileDescriptor.openScratch
-        )
+        let extractor = ArchiveExtractor(restoringNothing: extraction)
         try extractor.extract(reader)
         return extractor
     }

@@ -19,13 +19,6 @@ extension ArchiveExtractor.Options {
     }
 }
 
-extension FileDescriptor {
-    /// Opens a file in the directory for temporary files, which is deleted when it is closed.
-    static func openScratch() throws(SystemError) -> FileDescriptor {
-        try openFollowingLinks(Environment.temporaryDirectory, .directory).openTemporary()
-    }
-}
-
 extension ArchiveStatement {
     /// Makes the statement about an archive.
     ///
@@ -150,8 +143,7 @@ extension ArchiveSource {
             let options = ArchiveExtractor.Options(treating: externalLinks)
             let inspection = try ArchiveVerifier.verify(
                 input,
-                scope: scope == .hashes
-                    ? .hashes : .everything(options, makeFile: FileDescriptor.openScratch)
+                scope: scope == .hashes ? .hashes : .everything(options)
             ) { progress?.completedUnitCount = Int64(clamping: $0) }
             try inspection.header?.check()
             return inspection
@@ -178,8 +170,7 @@ extension ArchiveSource {
             guard input.size != nil else { return OmissionList() }
             let extractor = try ArchiveVerifier.losses(
                 of: input,
-                options: ArchiveExtractor.Options(treating: .keep),
-                makeFile: FileDescriptor.openScratch
+                options: ArchiveExtractor.Options(treating: .keep)
             )
             return extractor.omissions.onlyDamaged
         }

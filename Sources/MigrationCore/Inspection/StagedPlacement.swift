@@ -38,7 +38,7 @@ package struct StagedPlacement {
         self.operation = operation
         staged = DirectoryCursor(root: staging)
         present = DirectoryCursor(root: root)
-        moved = RecordSpool { () throws(SystemError) in try root.descriptor.openTemporary() }
+        moved = RecordSpool(in: root)
     }
 
     /// Moves everything; if an item can't be moved, all moves are undone.

@@ -97,9 +97,7 @@ struct BoundedWorkTests {
 
     @Test(arguments: [1 << 12, 1 << 20])
     func `keeps account of many names in a file or in memory alike`(_ limit: Int) throws {
-        var table = HashTable(memoryLimit: limit) { () throws(SystemError) in
-            try FileDescriptor.openFollowingLinks("/tmp", .directory).openTemporary()
-        }
+        var table = HashTable(memoryLimit: limit)
         let count: UInt64 = 5_000
         for number in 1...count { try table.set(number, of: number &* 0x9E37_79B9_7F4A_7C15) }
         for number in 1...count where number % 3 == 0 {
@@ -124,18 +122,14 @@ struct BoundedWorkTests {
     }
 
     @Test func `refuses directories that nobody may enter before they take much memory`() throws {
-        func makeFile() throws(SystemError) -> FileDescriptor {
-            try FileDescriptor.openFollowingLinks("/tmp", .directory).openTemporary()
-        }
         let options = ArchiveExtractor.Options()
-        let account = TreeAccount(makeFile: makeFile)
         let tree = RestoredTree(
-            root: account.root,
+            root: TreeAccount().root,
             folding: .absent,
             options: options,
             tally: ExtractionTally(options: options)
         )
-        let directories = DeferredDirectories(of: tree, options: options, makeFile: makeFile)
+        let directories = DeferredDirectories(of: tree, options: options)
         // Their names alone take less than a megabyte.
         for number in 0..<120_000 {
             try directories.add(.directory("\(number)"), permissions: 0)

@@ -45,9 +45,7 @@ struct Extraction {
 
     /// Judges entries without making files.
     static func judge(_ options: ArchiveExtractor.Options) -> ArchiveExtractor {
-        ArchiveExtractor(restoringNothing: options) { () throws(SystemError) in
-            try FileDescriptor.openFollowingLinks("/tmp", .directory).openTemporary()
-        }
+        ArchiveExtractor(restoringNothing: options)
     }
 
     /// Where archives are restored.
