@@ -1,4 +1,5 @@
 internal import CLibcrypto
+internal import MigrationSystem
 
 /// The text form of an encrypted file, for channels that carry only text (C2SP, age.md).
 enum AgeArmor {
@@ -114,39 +115,39 @@ final class ArmorSource: ByteSource {
     }
 }
 
-/// Encodes bytes as an armor, piece by piece.
-struct ArmorEncoder {
-    private var rest: [UInt8] = []
+/// Writes bytes as an armor.
+final class ArmorWriter {
     private static let lineBytes = AgeArmor.columns / 4 * 3
 
-    /// The first line.
-    var head: [UInt8] { AgeArmor.begin + [UInt8(ascii: "\n")] }
+    private let write: (Span<UInt8>) throws -> Void
+    private var rest: [UInt8] = []
 
-    /// The whole lines up to the end of `bytes`.
-    mutating func encode(_ bytes: UnsafeRawBufferPointer) -> [UInt8] {
-        unsafe rest.append(contentsOf: bytes)
-        let whole = rest.count / Self.lineBytes * Self.lineBytes
-        let lines = Self.lines(rest[..<whole])
-        rest.removeFirst(whole)
-        return lines
+    /// Begins with the first line.
+    init(_ write: @escaping (Span<UInt8>) throws -> Void) throws {
+        self.write = write
+        try write((AgeArmor.begin + [UInt8(ascii: "\n")]).span)
     }
 
-    /// The last lines.
-    mutating func finish() -> [UInt8] {
-        defer { rest = [] }
-        return Self.lines(rest[...]) + AgeArmor.end + [UInt8(ascii: "\n")]
+    /// Writes the whole lines up to the end of `bytes`.
+    func append(_ bytes: Span<UInt8>) throws {
+        rest.append(copying: bytes)
+        let whole = rest.count / Self.lineBytes * Self.lineBytes
+        try write(Self.lines(rest[..<whole]).span)
+        rest.removeFirst(whole)
+    }
+
+    /// Writes the last lines.
+    func finish() throws {
+        try write((Self.lines(rest[...]) + AgeArmor.end + [UInt8(ascii: "\n")]).span)
     }
 
     private static func lines(_ bytes: ArraySlice<UInt8>) -> [UInt8] {
         let text = Base64.encode(bytes, isPadded: true)
         var lines: [UInt8] = []
         lines.reserveCapacity(text.count + text.count / AgeArmor.columns + 1)
-        var position = 0
-        while position < text.count {
-            let end = min(position + AgeArmor.columns, text.count)
-            lines += text[position..<end]
+        for start in stride(from: 0, to: text.count, by: AgeArmor.columns) {
+            lines += text[start..<min(start + AgeArmor.columns, text.count)]
             lines.append(UInt8(ascii: "\n"))
-            position = end
         }
         return lines
     }

@@ -6,7 +6,7 @@ internal import MigrationSystem
 /// byte shows which chunk is the last, so a full batch waits until more bytes come. Large pieces
 /// are not copied: the threads read them in place, and their owner waits until they are done.
 final class Sealing {
-    private let output: SealedOutput
+    private let armor: ArmorWriter?
     private let step: OrderedStep<ChunkBatch, ChunkBatch>
     private let free: Monitor<[ChunkBatch]>
     private var current = ChunkBatch()
@@ -19,16 +19,17 @@ final class Sealing {
         write: @escaping (Span<UInt8>) throws -> Void
     ) throws {
         let (head, key) = try encryption.begin(on: operation)
-        let output = SealedOutput(isArmored: encryption.isArmored, write)
-        try output.begin(with: head)
-        self.output = output
+        let armor = encryption.isArmored ? try ArmorWriter(write) : nil
+        let output = armor?.append ?? write
+        try output(head.span)
+        self.armor = armor
         let free = Monitor<[ChunkBatch]>([])
         self.free = free
         step = OrderedStep(
             of: operation,
             depth: operation.threadCount + 1,
             sink: { batch in
-                try unsafe batch.withSealed { try unsafe output.write($0) }
+                try batch.pass(to: output)
                 free.withLock { $0.append(batch) }
             }
         ) {
@@ -74,7 +75,7 @@ final class Sealing {
         current.isLast = true
         try submit()
         try step.settle()
-        try output.finish()
+        try armor?.finish()
     }
 
     /// Ends the work without finishing the archive.
@@ -87,33 +88,6 @@ final class Sealing {
         submitted += 1
         current = free.withLock { $0.popLast() } ?? ChunkBatch()
         current.clear()
-    }
-}
-
-/// The output of encrypted bytes, as text on request.
-///
-/// Safe because the step uses it on one thread at a time, and its owner before and after that.
-private final class SealedOutput: @unchecked Sendable {
-    private var armor: ArmorEncoder?
-    private let target: (Span<UInt8>) throws -> Void
-
-    init(isArmored: Bool, _ target: @escaping (Span<UInt8>) throws -> Void) {
-        armor = isArmored ? ArmorEncoder() : nil
-        self.target = target
-    }
-
-    func begin(with head: [UInt8]) throws {
-        if let armor { try target(armor.head.span) }
-        try unsafe head.withUnsafeBytes { try unsafe write($0) }
-    }
-
-    func write(_ bytes: UnsafeRawBufferPointer) throws {
-        if let lines = unsafe armor?.encode(bytes) { return try target(lines.span) }
-        try target(unsafe bytes.bindMemory(to: UInt8.self).span)
-    }
-
-    func finish() throws {
-        if let last = armor?.finish() { try target(last.span) }
     }
 }
 
@@ -183,11 +157,10 @@ private final class ChunkBatch: @unchecked Sendable {
         }
     }
 
-    func withSealed(_ body: (UnsafeRawBufferPointer) throws -> Void) rethrows {
-        let size = filled + count * ChunkCipher.tagSize
-        try unsafe bytes.withUnsafeBytes { bytes in
-            try unsafe body(UnsafeRawBufferPointer(rebasing: bytes[..<size]))
-        }
+    /// Passes the sealed chunks to `write`.
+    func pass(to write: (Span<UInt8>) throws -> Void) throws {
+        let bytes = bytes
+        try write(bytes.span.extracting(..<(filled + count * ChunkCipher.tagSize)))
     }
 
     private var count: Int {
