@@ -17,17 +17,17 @@ public struct ArchiveEntry: Hashable, Sendable {
         case hardLink(target: EntryPath)
     }
 
-    private struct Fields: Hashable, Sendable {
+    struct Fields: Hashable, Sendable {
         let path: EntryPath
         let kind: Kind
-        let permissions: UInt16
-        let modificationTime: FileTime
-        let extendedAttributes: [ExtendedAttribute]
-        let owner: FileOwner?
+        var permissions: UInt16
+        var modificationTime: FileTime
+        var extendedAttributes: [ExtendedAttribute]
+        var owner: FileOwner?
     }
 
     /// Shared by copies, because an entry is copied more often than it is made.
-    private let fields: Shared<Fields>
+    private var fields: Shared<Fields>
 
     /// The path of the entry, relative to the root that was archived.
     public var path: EntryPath { fields.value.path }
@@ -74,6 +74,16 @@ public struct ArchiveEntry: Hashable, Sendable {
                 owner: owner
             )
         )
+    }
+}
+
+extension ArchiveEntry {
+    /// A copy of the entry, whose fields `change` changes.
+    func changing(_ change: (inout Fields) -> Void) -> ArchiveEntry {
+        var (entry, fields) = (self, fields.value)
+        change(&fields)
+        entry.fields = Shared(fields)
+        return entry
     }
 }
 

@@ -48,17 +48,8 @@ struct EntryMark: Hashable, Sendable {
     func completing(_ entry: ArchiveEntry) -> ArchiveEntry? {
         if case .hardLink = entry.kind, nanoseconds != 0 { return nil }
         guard nanoseconds != 0 else { return entry }
-        return ArchiveEntry(
-            path: entry.path,
-            kind: entry.kind,
-            permissions: entry.permissions,
-            modificationTime: FileTime(
-                seconds: entry.modificationTime.seconds,
-                nanoseconds: nanoseconds
-            ),
-            extendedAttributes: entry.extendedAttributes,
-            owner: entry.owner
-        )
+        let time = FileTime(seconds: entry.modificationTime.seconds, nanoseconds: nanoseconds)
+        return entry.changing { $0.modificationTime = time }
     }
 }
 

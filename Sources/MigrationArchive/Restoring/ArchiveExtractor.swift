@@ -307,14 +307,10 @@ package final class ArchiveExtractor {
             }
             return attribute.mapped(by: options.ownerMap)
         }
-        return ArchiveEntry(
-            path: entry.path,
-            kind: entry.kind,
-            permissions: entry.permissions,
-            modificationTime: entry.modificationTime,
-            extendedAttributes: attributes,
-            owner: extra.contains(.owners) ? entry.owner.map(options.ownerMap.owner) : nil
-        )
+        return entry.changing {
+            $0.extendedAttributes = attributes
+            $0.owner = extra.contains(.owners) ? entry.owner.map(options.ownerMap.owner) : nil
+        }
     }
 
     /// Resumes after damage, and records that entries with unknown names may be missing.

@@ -23,13 +23,10 @@ final class DeferredDirectories {
 
     /// Adds the directory of `entry`, which gets `permissions`.
     func add(_ entry: ArchiveEntry, permissions: UInt16) throws(SystemError) {
-        let directory = ArchiveEntry(
-            path: entry.path,
-            kind: .directory,
-            permissions: permissions,
-            modificationTime: entry.modificationTime,
-            extendedAttributes: entry.extendedAttributes.accessLists
-        )
+        let directory = entry.changing {
+            ($0.permissions, $0.owner) = (permissions, nil)
+            $0.extendedAttributes = entry.extendedAttributes.accessLists
+        }
         try spool.append(directory.record)
     }
 
