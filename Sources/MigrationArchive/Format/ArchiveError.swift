@@ -10,7 +10,7 @@ public struct ArchiveError: Error, Sendable {
     public let code: Code
 
     /// The problem, in one sentence without the path and the cause.
-    public let message: String
+    public private(set) var message: String
 
     /// The entry that the failure is about, if it is about one.
     public private(set) var entry: EntryPath?
@@ -206,7 +206,9 @@ extension ArchiveError {
 
     /// The description without the entry's path.
     var withoutEntry: String {
-        ArchiveError(code, message, offset: offset, cause: cause, remedy: remedy).description
+        var error = self
+        error.entry = nil
+        return error.description
     }
 
     /// The same error at `offset` of the tar stream, unless it already has an offset.
@@ -228,13 +230,9 @@ extension ArchiveError {
     /// The same error, found after the entry at `path`, unless it is about an entry itself.
     func following(_ path: EntryPath?) -> ArchiveError {
         guard isOfArchive, entry == nil, let path else { return self }
-        return ArchiveError(
-            code,
-            "\(message), after \(path)",
-            offset: offset,
-            cause: cause,
-            remedy: remedy
-        )
+        var error = self
+        error.message += ", after \(path)"
+        return error
     }
 }
 

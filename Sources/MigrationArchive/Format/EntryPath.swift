@@ -112,22 +112,22 @@ extension EntryPath {
 
 // MARK: - Rules
 
-/// The rules for the paths of entries: only names between single slashes.
-enum PathRules {
-    /// Returns why `path` can't be the path of an entry; `nil` if it can.
-    static func violation(of path: [UInt8]) -> String? {
-        if path.isEmpty { return "the path is empty" }
-        if path.count > TarFormat.pathLimit { return "the path is longer than 65,535 bytes" }
-        if path.first == UInt8(ascii: "/") { return "the path is absolute" }
-        let bytes = path.span
-        if bytes.firstIndex(of: 0) != nil { return "the path holds a zero byte" }
+extension EntryPath {
+    /// Returns why this can't be the path of an entry, which holds only names between single slashes; `nil` if
+    /// it can.
+    package var violation: String? {
+        if bytes.isEmpty { return "the path is empty" }
+        if bytes.count > TarFormat.pathLimit { return "the path is longer than 65,535 bytes" }
+        if bytes.first == UInt8(ascii: "/") { return "the path is absolute" }
+        let span = bytes.span
+        if span.firstIndex(of: 0) != nil { return "the path holds a zero byte" }
         var start = 0
-        while start <= bytes.count {
-            let rest = bytes.extracting(droppingFirst: start)
+        while start <= span.count {
+            let rest = span.extracting(droppingFirst: start)
             let component = rest.extracting(
                 first: rest.firstIndex(of: UInt8(ascii: "/")) ?? rest.count
             )
-            if let violation = violation(ofComponent: component) { return violation }
+            if let violation = Self.violation(ofComponent: component) { return violation }
             start += component.count + 1
         }
         return nil
@@ -145,6 +145,24 @@ enum PathRules {
         }
     }
 
+    /// Whether the text of `target` alone leads a symbolic link here out of the root.
+    package func leadsOut(withTarget target: [UInt8]) -> Bool {
+        if target.first == UInt8(ascii: "/") { return true }
+        var depth = components.count - 1
+        for component in target.split(separator: UInt8(ascii: "/")) {
+            if component.elementsEqual("..".utf8) {
+                depth -= 1
+                if depth < 0 { return true }
+            } else if !component.elementsEqual(".".utf8) {
+                depth += 1
+            }
+        }
+        return false
+    }
+}
+
+/// The rules for what else an entry holds.
+enum PathRules {
     /// Returns why `target` can't be the target of a symbolic link; `nil` if it can.
     static func violation(ofLinkTarget target: [UInt8]) -> String? {
         if target.isEmpty { return "the link leads nowhere" }
@@ -158,31 +176,6 @@ enum PathRules {
         if name == ExtendedAttribute.userNamespace { return "an attribute has no name" }
         if name.count > 255 { return "an attribute's name is longer than 255 bytes" }
         return nil
-    }
-
-    /// Whether the text of `target` alone leads a link at `path` out of the root.
-    static func leadsOut(_ target: [UInt8], from path: EntryPath) -> Bool {
-        if target.first == UInt8(ascii: "/") { return true }
-        var depth = path.components.count - 1
-        for component in target.split(separator: UInt8(ascii: "/")) {
-            if component.elementsEqual("..".utf8) {
-                depth -= 1
-                if depth < 0 { return true }
-            } else if !component.elementsEqual(".".utf8) {
-                depth += 1
-            }
-        }
-        return false
-    }
-}
-
-extension EntryPath {
-    /// Returns why this can't be the path of an entry; `nil` if it can.
-    package var violation: String? { PathRules.violation(of: bytes) }
-
-    /// Whether the text of `target` alone leads a symbolic link here out of the root.
-    package func leadsOut(withTarget target: [UInt8]) -> Bool {
-        PathRules.leadsOut(target, from: self)
     }
 }
 

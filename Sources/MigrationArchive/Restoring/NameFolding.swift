@@ -46,10 +46,3 @@ enum NameFolding {
         return .absent
     }
 }
-
-extension DirectoryListing {
-    /// Whether a name is listed in exactly this spelling.
-    func contains(_ name: [UInt8]) -> Bool {
-        (0..<count).contains { self[$0] == name }
-    }
-}
