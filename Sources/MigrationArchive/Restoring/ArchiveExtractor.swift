@@ -492,21 +492,7 @@ extension ArchiveExtractor {
         at offset: UInt64
     ) throws {
         try tree.settleFiles()
-        let targetName = [UInt8](target.lastComponent)
-        let source: any RestoredDirectory
-        do {
-            source = try tree.existingParent(of: target)
-            switch try source.status(of: targetName).kind {
-            // The entry already exists.
-            case .regular where entry.isLinkToItself, .symbolicLink where entry.isLinkToItself:
-                return
-            case .regular: break
-            case .symbolicLink: return try links.add(entry, at: offset)
-            default:
-                let message = "a hard link to something that is not a file"
-                throw ArchiveError(.refused, message, entry: entry.path)
-            }
-        } catch let error as SystemError where error.isMissing {
+        guard let source = try tree.existing(at: target) else {
             if links.isSkipped(target) { return try links.skip(entry.path, to: target.bytes) }
             guard !options.isLenient else {
                 throw DeferredLinks.missingTarget(target, of: entry.path)
@@ -514,10 +500,20 @@ extension ArchiveExtractor {
             // The earlier entry may be a symbolic link that isn't made yet.
             return try links.add(entry, at: offset)
         }
+        switch source.kind {
+        // The entry already exists.
+        case .regular where entry.isLinkToItself, .symbolicLink where entry.isLinkToItself: return
+        case .regular: break
+        case .symbolicLink: return try links.add(entry, at: offset)
+        default:
+            let message = "a hard link to something that is not a file"
+            throw ArchiveError(.refused, message, entry: entry.path)
+        }
         let directory = try tree.parent(of: entry.path)
         let name = [UInt8](entry.path.lastComponent)
         try tree.replacing(entry.path, in: directory) {
-            try directory.makeHardLink(name, to: targetName, in: source)
+            let targetName = [UInt8](target.lastComponent)
+            try directory.makeHardLink(name, to: targetName, in: source.directory)
         }
         try tally.countHardLink(entry, to: target) { () throws(SystemError) in
             try directory.status(of: name)

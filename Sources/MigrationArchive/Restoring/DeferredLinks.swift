@@ -104,18 +104,11 @@ extension DeferredLinks {
         to target: EntryPath,
         in directory: any RestoredDirectory
     ) throws {
-        let targetName = [UInt8](target.lastComponent)
-        let source: any RestoredDirectory
-        do {
-            source = try tree.existingParent(of: target)
-            guard try source.status(of: targetName).kind == .symbolicLink else {
-                throw Self.missingTarget(target, of: link.path)
-            }
-        } catch let error as SystemError where error.isMissing {
+        guard let source = try tree.existing(at: target), source.kind == .symbolicLink else {
             throw Self.missingTarget(target, of: link.path)
         }
-        let name = [UInt8](link.path.lastComponent)
-        try directory.makeHardLink(name, to: targetName, in: source)
+        let (name, targetName) = ([UInt8](link.path.lastComponent), [UInt8](target.lastComponent))
+        try directory.makeHardLink(name, to: targetName, in: source.directory)
     }
 
     /// Returns why a hard link at `path` is refused if its target does not come before it.
@@ -163,17 +156,12 @@ extension DeferredLinks {
 
     /// The target of `link` in the tree; `nil` if a later entry has replaced or removed the link.
     private func target(of link: ArchiveEntry) throws(SystemError) -> [UInt8]? {
-        do {
-            let directory = try tree.existingParent(of: link.path)
-            let name = [UInt8](link.path.lastComponent)
-            guard try tree.isLink(name, in: directory) else { return nil }
-            let target = try directory.symbolicLinkTarget(name)
-            if case .symbolicLink(let own) = link.kind, own != target { return nil }
-            return target
-        } catch {
-            guard error.isMissing else { throw error }
+        guard let (directory, kind) = try tree.existing(at: link.path), kind == .symbolicLink else {
             return nil
         }
+        let target = try directory.symbolicLinkTarget([UInt8](link.path.lastComponent))
+        if case .symbolicLink(let own) = link.kind, own != target { return nil }
+        return target
     }
 
     /// Refuses or removes a link that leads out through other links, or from the path of a hard

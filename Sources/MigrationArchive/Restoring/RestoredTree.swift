@@ -58,6 +58,19 @@ final class RestoredTree {
         try cursor.directory(at: path.components.dropLast())
     }
 
+    /// The kind of what is at `path`, and the directory that it is in; `nil` if nothing is there.
+    func existing(
+        at path: EntryPath
+    ) throws(SystemError) -> (directory: any RestoredDirectory, kind: FileStatus.Kind)? {
+        do throws(SystemError) {
+            let directory = try existingParent(of: path)
+            return (directory, try directory.status(of: [UInt8](path.lastComponent)).kind)
+        } catch {
+            guard error.isMissing else { throw error }
+            return nil
+        }
+    }
+
     /// Finds out where a link at `path` to `target` leads.
     func end(ofLinkAt path: EntryPath, to target: [UInt8]) throws(SystemError) -> LinkWalk.End {
         try LinkWalk.end(ofLinkAt: path, to: target, beneath: cursor)
@@ -226,18 +239,19 @@ extension RestoredTree {
 
     /// Removes the file at `path`, and the directories above it that are then empty.
     func removeFileAndEmptyParents(at path: EntryPath) throws(SystemError) {
-        let name = [UInt8](path.lastComponent)
-        do {
-            let directory = try existingParent(of: path)
-            // A directory may have replaced it.
-            if try directory.status(of: name).kind == .directory {
-                try directory.removeDirectory(name)
-            } else {
-                try directory.removeFile(name)
+        if let (directory, kind) = try existing(at: path) {
+            let name = [UInt8](path.lastComponent)
+            do throws(SystemError) {
+                // A directory may have replaced it.
+                if kind == .directory {
+                    try directory.removeDirectory(name)
+                } else {
+                    try directory.removeFile(name)
+                }
+            } catch {
+                if error.isNotEmpty { return }
+                throw error
             }
-        } catch {
-            if error.isNotEmpty { return }
-            guard error.isMissing else { throw error }
         }
         while let name = cursor.deepestName {
             cursor.truncate(to: cursor.depth - 1)
@@ -358,22 +372,9 @@ extension RestoredTree {
         in directory: any RestoredDirectory
     ) throws(SystemError) -> Bool {
         guard options.isLenient else { return true }
-        guard try isLink([UInt8](path.lastComponent), in: directory) else { return false }
+        guard try existing(at: path)?.kind == .symbolicLink else { return false }
         try removeReplaced(by: path, in: directory)
         return true
-    }
-
-    /// Whether `name` in `directory` is a symbolic link.
-    func isLink(
-        _ name: [UInt8],
-        in directory: any RestoredDirectory
-    ) throws(SystemError) -> Bool {
-        do throws(SystemError) {
-            return try directory.status(of: name).kind == .symbolicLink
-        } catch {
-            guard error.isMissing else { throw error }
-            return false
-        }
     }
 }
 
