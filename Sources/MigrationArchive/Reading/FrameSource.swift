@@ -1,3 +1,4 @@
+internal import CZstd
 internal import MigrationSystem
 
 /// Finds the frames of a migration archive's pieces in a pipe, by walking their blocks (RFC 8878, 3.1.1), and reads
@@ -131,21 +132,37 @@ enum FrameWalk {
         guard buffer.bytes.littleEndian(at: 0) == FrameFormat.zstdMagic else {
             throw ArchiveError(.damaged, "a frame does not begin with a frame's magic number")
         }
-        guard let fields = HeaderFields(descriptor: buffer.bytes[4]) else { throw unusualForm }
-        try take(fields.windowBytes + fields.sizeBytes)
-        let contentSize = fields.contentSize(in: buffer.bytes)
-        guard contentSize <= FrameFormat.chunkSize else {
+        guard let rest = restOfHeader(descriptor: buffer.bytes[4]) else { throw unusualForm }
+        try take(rest)
+        let contentSize = unsafe buffer.bytes.withUnsafeBytes { bytes in
+            unsafe ZSTD_getFrameContentSize(bytes.baseAddress, end)
+        }
+        guard contentSize <= UInt64(FrameFormat.chunkSize) else {
             throw ArchiveError(.damaged, "a frame claims more content than frames have")
         }
         var isLast = false
         while !isLast {
             try take(3)
-            let header = BlockHeader(in: buffer.bytes, at: end - 3)
-            try take(header.storedSize)
-            isLast = header.isLast
+            // The fourth byte is no longer of the header (RFC 8878, 3.1.1.2).
+            let header = buffer.bytes.littleEndian(at: end - 3, as: UInt32.self) & 0xFF_FFFF
+            // A block that repeats a byte holds only that one.
+            try take(header >> 1 & 3 == 1 ? 1 : Int(header >> 3))
+            isLast = header & 1 == 1
         }
         try take(4)
-        return (end, contentSize)
+        return (end, Int(contentSize))
+    }
+
+    /// The bytes of a frame's header after its descriptor (RFC 8878, 3.1.1.1); `nil` unless the frame has its
+    /// content size and a checksum, but no dictionary.
+    ///
+    /// A single-segment frame has no window descriptor, because its window is its content.
+    private static func restOfHeader(descriptor: UInt8) -> Int? {
+        guard descriptor & 0b0001_1111 == 0b0000_0100 else { return nil }
+        let isOneSegment = descriptor & 0b0010_0000 != 0
+        let sizeCode = Int(descriptor >> 6)
+        guard isOneSegment || sizeCode > 0 else { return nil }
+        return (isOneSegment ? 0 : 1) + (1 << sizeCode)
     }
 
     /// Finds the end of the frame that `buffer` begins with, which must be of the form that archives
@@ -166,49 +183,4 @@ enum FrameWalk {
         .damaged,
         "a frame is not in the form that archives use"
     )
-}
-
-/// The header of a block (RFC 8878, 3.1.1.2).
-private struct BlockHeader {
-    private let bits: UInt32
-
-    init(in bytes: [UInt8], at position: Int) {
-        bits =
-            UInt32(bytes[position]) | UInt32(bytes[position + 1]) << 8
-            | UInt32(bytes[position + 2]) << 16
-    }
-
-    var isLast: Bool { bits & 1 == 1 }
-
-    /// The size of the block in the frame; an RLE block holds one byte.
-    var storedSize: Int { bits >> 1 & 3 == 1 ? 1 : Int(bits >> 3) }
-}
-
-/// The fields after the descriptor in a frame's header (RFC 8878, 3.1.1.1).
-private struct HeaderFields {
-    let windowBytes: Int
-    let sizeBytes: Int
-
-    /// Takes the descriptor of a frame with content size and checksum but no dictionary.
-    ///
-    /// A single-segment frame has no window descriptor, because its window is its content. The
-    /// result is `nil` for a frame of any other form.
-    init?(descriptor: UInt8) {
-        guard descriptor & 0b0001_1111 == 0b0000_0100 else { return nil }
-        let isOneSegment = descriptor & 0b0010_0000 != 0
-        let sizeCode = Int(descriptor >> 6)
-        guard isOneSegment || sizeCode > 0 else { return nil }
-        windowBytes = isOneSegment ? 0 : 1
-        sizeBytes = 1 << sizeCode
-    }
-
-    func contentSize(in bytes: [UInt8]) -> Int {
-        let start = 5 + windowBytes
-        return switch sizeBytes {
-        case 1: Int(bytes[start])
-        case 2: Int(bytes.littleEndian(at: start, as: UInt16.self)) + 256
-        case 4: Int(bytes.littleEndian(at: start, as: UInt32.self))
-        default: Int(clamping: bytes.littleEndian(at: start, as: UInt64.self))
-        }
-    }
 }
