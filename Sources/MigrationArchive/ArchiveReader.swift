@@ -311,14 +311,9 @@ extension ArchiveReader {
     ///   `damaged`, `truncated` and `unsupported`, and of the codes of keys if it is encrypted and can't
     ///   be opened.
     public convenience init(_ url: URL, options: Options = Options()) throws {
-        let descriptor: FileDescriptor
-        do throws(SystemError) {
-            let path = BytePath(of: url)
-            descriptor = try FileDescriptor.openFollowingLinks(path, .reading)
-        } catch {
-            throw ArchiveError(.inputFailed, "the archive can't be opened", cause: error)
+        try self.init(options) { () throws(SystemError) in
+            try FileDescriptor.openFollowingLinks(BytePath(of: url), .reading)
         }
-        try self.init(client: descriptor, options: options)
     }
 
     /// Opens the archive that is read from an open descriptor, such as 0 for standard input.
@@ -331,19 +326,21 @@ extension ArchiveReader {
     ///   - options: How the archive is read.
     /// - Throws: ``ArchiveError`` of the codes that ``init(_:options:)`` throws.
     public convenience init(descriptor number: Int32, options: Options = Options()) throws {
-        let descriptor: FileDescriptor
-        do throws(SystemError) {
-            descriptor = try FileDescriptor.duplicate(ofNumber: number)
-        } catch {
-            throw ArchiveError(.inputFailed, "the archive can't be opened", cause: error)
+        try self.init(options) { () throws(SystemError) in
+            try FileDescriptor.duplicate(ofNumber: number)
         }
-        try self.init(client: descriptor, options: options)
     }
 
     private convenience init(
-        client descriptor: consuming FileDescriptor,
-        options: Options
+        _ options: Options,
+        opening open: () throws(SystemError) -> FileDescriptor
     ) throws {
+        let descriptor: FileDescriptor
+        do throws(SystemError) {
+            descriptor = try open()
+        } catch {
+            throw ArchiveError(.inputFailed, "the archive can't be opened", cause: error)
+        }
         let input = try ArchiveInput(
             reading: descriptor,
             decryption: options.decryption,
