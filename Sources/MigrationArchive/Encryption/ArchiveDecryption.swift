@@ -24,7 +24,21 @@ public struct ArchiveDecryption: Sendable {
     /// - Throws: ``ArchiveError`` of code `keyInvalid` if a line is not an identity, or the file has none.
     public mutating func addIdentities(wiping text: inout [UInt8]) throws(ArchiveError) {
         defer { Secret.wipe(&text) }
-        try addIdentities(in: text)
+        var count = 0
+        let lines = text.split(omittingEmptySubsequences: false) { $0 == UInt8(ascii: "\n") }
+        for (index, rawLine) in lines.enumerated() {
+            let line = rawLine.last == UInt8(ascii: "\r") ? rawLine.dropLast() : rawLine
+            if line.isEmpty || line.first == UInt8(ascii: "#") { continue }
+            count += 1
+            if let identity = X25519.Identity(line) {
+                identities.append(identity)
+            } else if let plugin = AgePlugin(identity: line) {
+                plugins[plugin, default: []].append(Secret(copying: line))
+            } else {
+                throw Self.wrongIdentity(line, number: index + 1)
+            }
+        }
+        guard count > 0 else { throw ArchiveError(.keyInvalid, "the file holds no identity") }
     }
 
     /// Adds the identities in a file that is itself encrypted with a passphrase.
@@ -60,24 +74,6 @@ public struct ArchiveDecryption: Sendable {
     /// - Returns: Whether they begin like an encrypted file or its text form.
     public static func isEncrypted(identities text: [UInt8]) -> Bool {
         text.starts(with: AgeHeader.magic) || text.starts(with: AgeArmor.begin)
-    }
-
-    private mutating func addIdentities(in text: [UInt8]) throws(ArchiveError) {
-        var count = 0
-        let lines = text.split(omittingEmptySubsequences: false) { $0 == UInt8(ascii: "\n") }
-        for (index, rawLine) in lines.enumerated() {
-            let line = rawLine.last == UInt8(ascii: "\r") ? rawLine.dropLast() : rawLine
-            if line.isEmpty || line.first == UInt8(ascii: "#") { continue }
-            count += 1
-            if let identity = X25519.Identity(line) {
-                identities.append(identity)
-            } else if let plugin = AgePlugin(identity: line) {
-                plugins[plugin, default: []].append(Secret(copying: line))
-            } else {
-                throw Self.wrongIdentity(line, number: index + 1)
-            }
-        }
-        guard count > 0 else { throw ArchiveError(.keyInvalid, "the file holds no identity") }
     }
 
     /// Uses a passphrase, for an archive that was encrypted with one.

@@ -11,6 +11,16 @@ enum X25519 {
     struct Recipient: Sendable {
         let key: [UInt8]
 
+        fileprivate init(key: [UInt8]) { self.key = key }
+
+        /// Reads `age1…`; `nil` if it isn't a key.
+        init?(_ text: String) {
+            guard let key = Bech32.decode([UInt8](text.utf8)[...], name: "age"), key.count == 32,
+                text.hasPrefix("age1")
+            else { return nil }
+            self.key = key
+        }
+
         /// Wraps `fileKey` for this recipient; `nil` if the recipient's key is weak and would not protect it.
         func wrap(_ fileKey: Secret) -> AgeStanza? {
             let ephemeral = KeyDerivation.randomSecret(32)
@@ -98,16 +108,6 @@ enum X25519 {
             return nil
         }
         return KeyDerivation.hkdf(shared, salt: share + recipient, info: info)
-    }
-}
-
-extension X25519.Recipient {
-    /// Reads `age1…`; `nil` if it isn't a key.
-    init?(_ text: String) {
-        guard let key = Bech32.decode([UInt8](text.utf8)[...], name: "age"), key.count == 32,
-            text.hasPrefix("age1")
-        else { return nil }
-        self.init(key: key)
     }
 }
 
