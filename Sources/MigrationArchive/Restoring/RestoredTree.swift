@@ -7,8 +7,13 @@ final class RestoredTree {
     private let options: ArchiveExtractor.Options
     private let tally: ExtractionTally
     private let cursor: DirectoryCursor<any RestoredDirectory>
-    private var recent = RecentDirectories()
-    private var known = KnownDirectories()
+    /// The directories that were opened most recently; the entries of a window alternate between them.
+    private var recent: [EntryPath: any RestoredDirectory] = [:]
+    /// Each of them uses an open file.
+    private static let recentLimit = 64
+    /// The directories in which files were made most recently; one that was forgotten is looked up again.
+    private var known = RecentPaths()
+    private static let knownLimit = 1 << 13
     /// How the file system compares names, once that is known.
     private var folding: NameFolding?
     /// The directories that were made for their content, before their own entries.
@@ -94,10 +99,11 @@ final class RestoredTree {
 extension RestoredTree {
     /// The directory that the entry at `path` belongs in, which is made if it is missing.
     func parent(of path: EntryPath) throws -> any RestoredDirectory {
-        let parentPath = path.bytes.dropLast(path.lastComponent.count)
-        if let directory = recent.directory(at: parentPath) { return directory }
+        let parent = EntryPath(bytes: [UInt8](path.bytes.dropLast(path.lastComponent.count)))
+        if let directory = recent[parent] { return directory }
         let directory = try findDirectory(path.components.dropLast(), above: path)
-        recent.insert(directory, at: parentPath)
+        if recent.count == Self.recentLimit { recent.removeAll(keepingCapacity: true) }
+        recent[parent] = directory
         return directory
     }
 
@@ -111,10 +117,9 @@ extension RestoredTree {
             let directory = try parent(of: path)
             return RestoredPlace(directory: directory, path: path, name: path.lastComponent)
         }
-        if let end = path.bytes.lastIndex(of: UInt8(ascii: "/")),
-            known.insert(path.bytes[..<end])
-        {
-            try makeParent(of: path)
+        if let end = path.bytes.lastIndex(of: UInt8(ascii: "/")) {
+            if known.count == Self.knownLimit { known.removeAll() }
+            if known.insert(EntryPath.hash(of: path.bytes[..<end])) { try makeParent(of: path) }
         }
         return RestoredPlace(directory: cursor.rootDirectory, path: path, name: path.bytes[...])
     }
@@ -400,58 +405,4 @@ private struct ImpliedDirectories {
     }
 
     func name(_ index: Int) -> [UInt8] { [UInt8](components[index]) }
-}
-
-/// The directories in which files were made most recently, by the hashes of their paths.
-private struct KnownDirectories {
-    /// Takes almost no memory; a directory that was evicted is looked up again.
-    private var hashes = [Int](repeating: 0, count: 1 << 14)
-
-    /// Adds the directory at `path`; returns whether it is new.
-    mutating func insert(_ path: ArraySlice<UInt8>) -> Bool {
-        let hash = EntryPath.hash(of: path)
-        let place = hash & (hashes.count - 1)
-        defer { hashes[place] = hash }
-        return hashes[place] != hash
-    }
-}
-
-/// The most recently opened directories: the entries of a window alternate between them.
-private struct RecentDirectories {
-    /// Each uses an open file.
-    private static let limit = 64
-
-    private var directories: [(path: ArraySlice<UInt8>, directory: any RestoredDirectory)] = []
-    /// The index of the last entry's directory, which is often that of the next entry too.
-    private var last = 0
-    private var oldest = 0
-
-    /// The directory at `path`, if it is among them.
-    mutating func directory(at path: ArraySlice<UInt8>) -> (any RestoredDirectory)? {
-        if directories.isEmpty { return nil }
-        if !isDirectory(last, at: path) {
-            guard let found = directories.indices.first(where: { isDirectory($0, at: path) }) else {
-                return nil
-            }
-            last = found
-        }
-        return directories[last].directory
-    }
-
-    private func isDirectory(_ index: Int, at path: ArraySlice<UInt8>) -> Bool {
-        let own = directories[index].path
-        return own.span.isEqual(to: path.span)
-    }
-
-    /// Adds the directory at `path` in place of the oldest one.
-    mutating func insert(_ directory: any RestoredDirectory, at path: ArraySlice<UInt8>) {
-        if directories.count < Self.limit {
-            last = directories.count
-            directories.append((path, directory))
-        } else {
-            directories[oldest] = (path, directory)
-            last = oldest
-            oldest = (oldest + 1) % Self.limit
-        }
-    }
 }
