@@ -91,7 +91,8 @@ package final class ArchiveExtractor {
     }
 
     private let options: Options
-    private let tally: ExtractionTally
+    /// What was restored and omitted so far.
+    package let tally: ExtractionTally
     private let tree: RestoredTree
     private let links: DeferredLinks
     private let directories: DeferredDirectories
@@ -107,27 +108,8 @@ package final class ArchiveExtractor {
     /// The bytes of content that were read so far, for progress.
     package private(set) var readContentBytes: UInt64 = 0
 
-    /// How much was restored so far.
-    package var totals: ArchiveTotals { tally.totals }
-
-    /// The first parts of the archive that were not restored.
-    package var entryOmissions: [EntryOmission] { tally.omissions }
-
-    /// How many parts of the archive were not restored.
-    package var omissionCount: Int { tally.omissionCount }
-
-    /// How many entries have a different time than in the archive, because the destination can't
-    /// hold it.
-    package var changedTimeCount: Int { tally.changedTimeCount }
-
-    /// Whether something was omitted because it is damaged or refused.
-    package var isIncomplete: Bool { tally.damageCount > 0 }
-
     /// How many directories were opened so far.
     var openCount: Int { tree.openCount }
-
-    /// How many files are remembered because a hard link was counted as the file.
-    var rememberedFileCount: Int { tally.rememberedFileCount }
 
     /// Restores beneath `root`.
     package convenience init(root: consuming FileDescriptor, options: Options) {
@@ -210,7 +192,7 @@ package final class ArchiveExtractor {
             onProgress(archive.consumedBytes)
         }
         noteOmissions(of: archive)
-        if !isIncomplete,
+        if !tally.isIncomplete,
             let missing = options.selection.first(where: { !foundSelection.contains($0) })
         {
             throw ArchiveError(.notFound, "the archive has no such entry", entry: missing)

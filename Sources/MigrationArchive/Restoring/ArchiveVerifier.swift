@@ -29,7 +29,7 @@ package enum ArchiveVerifier {
             options.isLenient = reader.header == nil
             let extractor = ArchiveExtractor(restoringNothing: options)
             try extractor.extract(from: reader, onProgress: onProgress)
-            totals = extractor.totals
+            totals = extractor.tally.totals
         }
         totals = reader.totals ?? totals
         if reader.header == nil { totals.dataBytes = totals.contentBytes }

@@ -1,7 +1,7 @@
 internal import MigrationSystem
 
 /// Counts what an extraction has restored, claimed and omitted.
-final class ExtractionTally {
+package final class ExtractionTally {
     /// The limit for all holes together.
     private static let holeLimit: UInt64 = 32 << 30
 
@@ -16,13 +16,21 @@ final class ExtractionTally {
     /// Files that were counted under the first of their selected names.
     private var countedFiles: Set<FileStatus.Identity> = []
 
-    private(set) var totals = ArchiveTotals()
-    private(set) var omissions: [EntryOmission] = []
-    private(set) var omissionCount = 0
-    /// How many entries have a different time than in the archive.
-    private(set) var changedTimeCount = 0
-    /// How many omissions are damaged or refused.
-    private(set) var damageCount = 0
+    /// How much was restored.
+    package private(set) var totals = ArchiveTotals()
+
+    /// The first parts of the archive that were not restored.
+    package private(set) var omissions: [EntryOmission] = []
+
+    /// How many parts of the archive were not restored.
+    package private(set) var omissionCount = 0
+
+    /// How many entries have a different time than in the archive, because the destination can't
+    /// hold it.
+    package private(set) var changedTimeCount = 0
+
+    /// Whether something was omitted because it is damaged or refused.
+    package private(set) var isIncomplete = false
 
     /// How many files are remembered because a hard link was counted as the file.
     var rememberedFileCount: Int { countedFiles.count }
@@ -66,7 +74,7 @@ extension ExtractionTally {
     func note(_ omission: EntryOmission) {
         omissionCount += 1
         switch omission.kind {
-        case .damaged: damageCount += 1
+        case .damaged: isIncomplete = true
         case .modificationTime: changedTimeCount += 1
         default: break
         }

@@ -200,7 +200,7 @@ extension ImportOperation {
         from reader: ArchiveReader
     ) throws(ArchiveError) {
         guard reader.header == nil, !options.allowsIncomplete else { return }
-        guard extractor.totals.entries > 0 else {
+        guard extractor.tally.totals.entries > 0 else {
             let message = "the tar file holds nothing to restore"
             throw ArchiveError(.refused, message, remedy: .allowIncomplete)
         }

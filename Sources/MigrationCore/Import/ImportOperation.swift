@@ -65,13 +65,13 @@ extension ImportReport {
     ) {
         self.init(
             header: reader.header,
-            fingerprint: extractor.isIncomplete ? nil : reader.fingerprint,
+            fingerprint: extractor.tally.isIncomplete ? nil : reader.fingerprint,
             lacksEndMark: reader.lacksEndMark,
             hasTrailer: reader.hasTrailer,
             isAndroidBackup: reader.isAndroidBackup,
             totals: totals,
             omissions: extractor.omissions,
-            isIncomplete: extractor.isIncomplete,
+            isIncomplete: extractor.tally.isIncomplete,
             sessionReport: sessionReport
         )
     }
@@ -80,7 +80,7 @@ extension ImportReport {
 extension ArchiveExtractor {
     /// The restored totals, with the archive's number of data bytes.
     func totals(by reader: ArchiveReader) -> ArchiveTotals {
-        var totals = totals
+        var totals = tally.totals
         totals.dataBytes = reader.totals?.dataBytes ?? totals.contentBytes
         return totals
     }
@@ -435,7 +435,7 @@ extension ImportOperation {
     ) throws -> ImportRecord {
         var record = record(of: .success, reading: reader, in: target)
         record.fingerprint = reader.fingerprint?.description
-        record.changedTimes = extractor.changedTimeCount
+        record.changedTimes = extractor.tally.changedTimeCount
         // It was checked when the import began.
         record.activity = try? reader.header?.resumeActivity
         record.container = try identity(importing: reader.header)

@@ -194,8 +194,8 @@ extension ArchiveExtractor {
     /// The omissions of the import, for its report.
     var omissions: OmissionList {
         var list = OmissionList()
-        for omission in entryOmissions { list.append(Omission(omission)) }
-        list.countFurther(omissionCount - entryOmissions.count)
+        for omission in tally.omissions { list.append(Omission(omission)) }
+        list.countFurther(tally.omissionCount - tally.omissions.count)
         return list
     }
 }

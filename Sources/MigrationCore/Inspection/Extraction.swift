@@ -170,10 +170,10 @@ struct Extraction {
         extraction.linkTargets = linkTargets
         let extractor = try ArchiveExtractor.restore(reader, in: staging, options: extraction)
         try options.expectedFingerprint?.check(reader.fingerprint)
-        try search.checkMatches(isPartial: extractor.isIncomplete)
+        try search.checkMatches(isPartial: extractor.tally.isIncomplete)
         try moveIn(staging, to: root)
         isMovedIn = true
-        return ImportReport(of: reader, restoredBy: extractor, totals: extractor.totals)
+        return ImportReport(of: reader, restoredBy: extractor, totals: extractor.tally.totals)
     }
 
     private func makeStaging(in root: OpenFile) throws(MigrationError) -> OpenFile {

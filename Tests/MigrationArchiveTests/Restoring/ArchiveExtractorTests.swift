@@ -43,7 +43,7 @@ struct ArchiveExtractorTests {
         #expect(try extraction.status("u").permissions == 0o755)
         #expect(try extraction.status("d").permissions == 0o775)
         #expect(
-            extraction.extractor.entryOmissions == [
+            extraction.extractor.tally.omissions == [
                 EntryOmission(path: EntryPath("u"), kind: .specialPermissions(0o4000)),
                 EntryOmission(path: EntryPath("d"), kind: .specialPermissions(0o3000)),
             ]
@@ -58,7 +58,7 @@ struct ArchiveExtractorTests {
         let extraction = try Extraction(TestArchive(bytes: tar.ended())) { $0.isLenient = true }
         let name = [UInt8]("user.root".utf8)
         #expect(
-            extraction.extractor.entryOmissions == [
+            extraction.extractor.tally.omissions == [
                 EntryOmission(path: EntryPath("."), kind: .extendedAttribute(name: name)),
                 EntryOmission(path: EntryPath("."), kind: .specialPermissions(0o4000)),
             ]
@@ -77,7 +77,7 @@ struct ArchiveExtractorTests {
             options.selection = [EntryPath("b"), EntryPath("h")]
             options.linkTargets = [EntryPath("c")]
         }
-        #expect(extraction.extractor.entryOmissions.map(\.path.description) == ["b", "c"])
+        #expect(extraction.extractor.tally.omissions.map(\.path.description) == ["b", "c"])
     }
 
     @Test func `remembers no file of a name that keeps being replaced`() throws {
@@ -91,8 +91,8 @@ struct ArchiveExtractorTests {
             options.selection = [EntryPath("s")]
             options.linkTargets = [EntryPath("t")]
         }
-        #expect(extraction.extractor.totals.files == 5)
-        #expect(extraction.extractor.rememberedFileCount == 1)
+        #expect(extraction.extractor.tally.totals.files == 5)
+        #expect(extraction.extractor.tally.rememberedFileCount == 1)
     }
 
     @Test func `leaves out what belongs to the place`() throws {
@@ -103,10 +103,10 @@ struct ArchiveExtractorTests {
         let extraction = try Extraction(TestArchive(items)) { $0.reserved = [EntryPath("own")] }
         #expect(!extraction.exists("own"))
         #expect(extraction.exists("keep") && extraction.exists("owner"))
-        let paths = extraction.extractor.entryOmissions.map(\.path.description)
+        let paths = extraction.extractor.tally.omissions.map(\.path.description)
         #expect(paths == ["own", "own/f"])
-        #expect(extraction.extractor.entryOmissions.allSatisfy { $0.kind == .reserved })
-        #expect(extraction.extractor.totals.entries == 2)
+        #expect(extraction.extractor.tally.omissions.allSatisfy { $0.kind == .reserved })
+        #expect(extraction.extractor.tally.totals.entries == 2)
     }
 
     @Test func `restores what is selected with everything below it`() throws {
@@ -117,7 +117,7 @@ struct ArchiveExtractorTests {
         let extraction = try Extraction(TestArchive(items)) { $0.selection = [EntryPath("a/b")] }
         #expect(extraction.content("a/b/f") == [1])
         #expect(!extraction.exists("a/c") && !extraction.exists("ab"))
-        #expect(extraction.extractor.totals.files == 1)
+        #expect(extraction.extractor.tally.totals.files == 1)
     }
 
     @Test func `leaves holes where pages are zeros`() throws {
@@ -144,7 +144,7 @@ struct ArchiveExtractorTests {
         #expect(try extraction.linkTarget("i") == "nowhere")
         #expect(try extraction.status("i").identity == extraction.status("l").identity)
         #expect(try extraction.status("l").linkCount == 3)
-        #expect(extraction.extractor.totals.hardLinks == 2)
+        #expect(extraction.extractor.tally.totals.hardLinks == 2)
     }
 
     @Test func `restores paths of 1,000 levels and of 8,000 bytes`() throws {
@@ -163,7 +163,7 @@ struct ArchiveExtractorTests {
         }
         items.append(Item((path + ["f"]).joined(separator: "/"), [2]))
         let extraction = try Extraction(TestArchive(items))
-        #expect(extraction.extractor.totals.directories == 1032)
+        #expect(extraction.extractor.tally.totals.directories == 1032)
         let root = try FileDescriptor.open(BytePath(extraction.path), .directory)
         let cursor = DirectoryCursor(root: OpenFile(root))
         let deep = Array(repeating: [UInt8]("d".utf8)[...], count: 1000)
@@ -198,10 +198,10 @@ struct ArchiveExtractorTests {
         let extraction = try Extraction(archive, route: .pipe)
         #expect(extraction.content("d/f") == text(5000))
         #expect(
-            extraction.extractor.totals
+            extraction.extractor.tally.totals
                 == archive.summary.map { summary in
                     var totals = summary.totals
-                    totals.dataBytes = extraction.extractor.totals.dataBytes
+                    totals.dataBytes = extraction.extractor.tally.totals.dataBytes
                     return totals
                 }
         )

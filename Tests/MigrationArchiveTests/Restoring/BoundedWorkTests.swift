@@ -43,7 +43,7 @@ struct BoundedWorkTests {
     @Test func `takes a bounded number of steps for all links together`() throws {
         let few = try judge(links(20, through: 2_000))
         #expect(few.error == nil)
-        #expect(few.extractor.totals.symbolicLinks == 22)
+        #expect(few.extractor.tally.totals.symbolicLinks == 22)
         let count = 200
         for policy in [ExternalLinkPolicy.refuse, .skip] {
             let many = try judge(links(count, through: 2_000), policy)
@@ -64,7 +64,7 @@ struct BoundedWorkTests {
         let bytes = tar.ended()
         let outcome = try judge(bytes)
         #expect(outcome.error == nil)
-        #expect(outcome.extractor.totals.directories == 2_000)
+        #expect(outcome.extractor.tally.totals.directories == 2_000)
         #expect(outcome.extractor.openCount < bytes.count)
     }
 
@@ -73,7 +73,7 @@ struct BoundedWorkTests {
         for number in 0..<200 { items.append(Item("d\(number % 16)/f\(number)", [1])) }
         let extractor = Extraction.judge(ArchiveExtractor.Options())
         try extractor.extract(from: TestArchive(items).reader(.wholeFile)) { _ in }
-        #expect(extractor.totals.files == 200)
+        #expect(extractor.tally.totals.files == 200)
         #expect(extractor.openCount <= 40)
     }
 
@@ -92,7 +92,7 @@ struct BoundedWorkTests {
         var totals = ArchiveTotals()
         (totals.files, totals.directories, totals.symbolicLinks, totals.hardLinks) = (2, 1, 1, 1)
         totals.contentBytes = 3
-        #expect(extraction.extractor.totals == totals)
+        #expect(extraction.extractor.tally.totals == totals)
     }
 
     @Test(arguments: [1 << 12, 1 << 20])
@@ -117,7 +117,7 @@ struct BoundedWorkTests {
         tar.add("f")
         let outcome = try judge(tar.ended())
         #expect(outcome.error == nil)
-        #expect(outcome.extractor.totals.directories == UInt64(depth))
+        #expect(outcome.extractor.tally.totals.directories == UInt64(depth))
         #expect(outcome.extractor.openCount <= depth + 64)
     }
 

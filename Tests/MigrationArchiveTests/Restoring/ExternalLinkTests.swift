@@ -22,9 +22,9 @@ struct ExternalLinkTests {
         #expect(try extraction.linkTarget("absolute") == "/etc")
         #expect(try extraction.linkTarget("chain") == "d/up/../outside")
         #expect(try extraction.linkTarget("further") == "../../f")
-        #expect(extraction.extractor.entryOmissions.isEmpty)
-        #expect(extraction.extractor.totals.symbolicLinks == 4)
-        #expect(extraction.extractor.totals.hardLinks == 3)
+        #expect(extraction.extractor.tally.omissions.isEmpty)
+        #expect(extraction.extractor.tally.totals.symbolicLinks == 4)
+        #expect(extraction.extractor.tally.totals.hardLinks == 3)
     }
 
     @Test func `leaves out links that lead out on request, with all their names`() throws {
@@ -35,12 +35,12 @@ struct ExternalLinkTests {
         #expect(try extraction.linkTarget("d/e/inside") == "../../f")
         #expect(try extraction.linkTarget("d/e/other") == "../../f")
         #expect(try extraction.linkTarget("d/up") == "..")
-        let totals = extraction.extractor.totals
+        let totals = extraction.extractor.tally.totals
         #expect((totals.symbolicLinks, totals.hardLinks) == (2, 1))
-        let dropped = extraction.extractor.entryOmissions.map(\.path.description).sorted()
+        let dropped = extraction.extractor.tally.omissions.map(\.path.description).sorted()
         #expect(dropped == ["absolute", "chain", "further", "skipped"])
         #expect(
-            extraction.extractor.entryOmissions.first?.kind
+            extraction.extractor.tally.omissions.first?.kind
                 == .externalLink(target: [UInt8]("/etc".utf8))
         )
     }
@@ -49,8 +49,8 @@ struct ExternalLinkTests {
         let target = "/" + String(repeating: "x", count: 4_000)
         let items = (100..<400).map { Item(.symbolicLink("link \($0)", to: target)) }
         let extraction = try Extraction(TestArchive(items)) { $0.externalLinks = .skip }
-        #expect(extraction.extractor.omissionCount == 300)
-        let listed = extraction.extractor.entryOmissions.map(\.path.description)
+        #expect(extraction.extractor.tally.omissionCount == 300)
+        let listed = extraction.extractor.tally.omissions.map(\.path.description)
         #expect(listed == (100..<361).map { "link \($0)" })
     }
 
@@ -82,7 +82,7 @@ struct ExternalLinkTests {
         let extraction = try Extraction(TestArchive(items)) { $0.externalLinks = .skip }
         #expect(extraction.exists("k/l/orig"))
         #expect(!extraction.exists("h") && !extraction.exists("through"))
-        let totals = extraction.extractor.totals
+        let totals = extraction.extractor.tally.totals
         #expect((totals.symbolicLinks, totals.hardLinks) == (3, 0))
     }
 
@@ -119,7 +119,7 @@ struct ExternalLinkTests {
         }
         for name in ["file", "link", "hard"] { #expect(!extraction.exists(name), "\(name)") }
         #expect(try extraction.linkTarget("back") == "f")
-        let dropped = extraction.extractor.entryOmissions.map(\.path.description)
+        let dropped = extraction.extractor.tally.omissions.map(\.path.description)
         #expect(dropped.starts(with: ["file", "link", "hard", "back"]))
     }
 }

@@ -131,7 +131,7 @@ struct RefusalTests {
             Item("a/b", [1]), Item(.symbolicLink("a/l", to: "b")), Item(.directory("a")),
         ]
         let extraction = try Extraction(TestArchive(items))
-        #expect(extraction.extractor.totals.entries == 3)
+        #expect(extraction.extractor.tally.totals.entries == 3)
     }
 
     @Test func `refuses more content than there may be`() throws {

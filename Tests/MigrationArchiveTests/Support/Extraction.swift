@@ -39,8 +39,8 @@ struct Extraction {
             throw error
         }
         let judge = try judged.get()
-        #expect(judge.totals == extractor.totals)
-        #expect(judge.entryOmissions == extractor.entryOmissions)
+        #expect(judge.tally.totals == extractor.tally.totals)
+        #expect(judge.tally.omissions == extractor.tally.omissions)
     }
 
     /// Judges entries without making files.
