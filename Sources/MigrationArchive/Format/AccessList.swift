@@ -61,6 +61,9 @@ struct AccessList: Equatable {
         let permissions: UInt16
         /// The account's number; the largest number if the tag has none.
         var id = UInt32.max
+
+        /// By which the entries of a list are sorted.
+        fileprivate var order: (UInt16, UInt32) { (tag.rawValue, id) }
     }
 
     private(set) var entries: [Entry]
@@ -69,25 +72,15 @@ struct AccessList: Equatable {
 
     /// Makes a list of entries; `nil` unless the kernel accepts them.
     private init?(checking entries: [Entry]) {
-        var (tags, last): (Set<UInt16>, Entry?) = ([], nil)
-        for entry in entries {
-            guard entry.permissions <= 7, entry.tag.hasAccount == (entry.id != .max) else {
-                return nil
-            }
-            if let last {
-                guard (last.tag.rawValue, last.id) < (entry.tag.rawValue, entry.id) else {
-                    return nil
-                }
-            }
-            guard entry.tag.hasAccount || tags.insert(entry.tag.rawValue).inserted else {
-                return nil
-            }
-            last = entry
+        let areValid = entries.allSatisfy { entry in
+            entry.permissions <= 7 && entry.tag.hasAccount == (entry.id != .max)
         }
-        let needed: [Tag] = [.owner, .owningGroup, .other]
-        let needsMask = entries.contains { $0.tag.hasAccount }
-        guard needed.allSatisfy({ tags.contains($0.rawValue) }),
-            !needsMask || tags.contains(Tag.mask.rawValue)
+        // So no tag without an account comes twice.
+        let areInOrder = zip(entries, entries.dropFirst()).allSatisfy { $0.order < $1.order }
+        let tags = Set(entries.map(\.tag))
+        let needsMask = tags.contains(where: \.hasAccount)
+        guard areValid, areInOrder, tags.isSuperset(of: [.owner, .owningGroup, .other]),
+            !needsMask || tags.contains(.mask)
         else { return nil }
         self.entries = entries
     }
@@ -160,7 +153,7 @@ extension AccessList {
             guard let entry = Self.entry(stated) else { return nil }
             entries.append(entry)
         }
-        entries.sort { ($0.tag.rawValue, $0.id) < ($1.tag.rawValue, $1.id) }
+        entries.sort { $0.order < $1.order }
         self.init(checking: entries)
     }
 
@@ -221,7 +214,7 @@ extension AccessList {
             !$0.tag.hasAccount
                 || seen.insert(UInt64($0.tag.rawValue) << 32 | UInt64($0.id)).inserted
         }
-        .sorted { ($0.tag.rawValue, $0.id) < ($1.tag.rawValue, $1.id) }
+        .sorted { $0.order < $1.order }
         return copy
     }
 }
