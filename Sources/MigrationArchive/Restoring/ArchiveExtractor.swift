@@ -113,28 +113,21 @@ package final class ArchiveExtractor {
 
     /// Restores beneath `root`.
     package convenience init(root: consuming FileDescriptor, options: Options) {
-        let root = OpenFile(root)
-        let mode = NewFileMode(in: root.descriptor, owner: options.owner)
-        self.init(root: root, mode: mode, options: options)
+        self.init(in: OpenFile(root), options: options)
     }
 
     /// Checks entries exactly as when restoring, without making anything.
     ///
     /// State that does not fit into memory is kept in temporary files.
     package convenience init(restoringNothing options: Options) {
-        self.init(root: TreeAccount().root, mode: nil, options: options)
+        self.init(in: TreeAccount().root, options: options)
     }
 
-    private init(root: any RestoredDirectory, mode: NewFileMode?, options: Options) {
+    private init(in root: any RestoredDirectory, options: Options) {
         self.options = options
-        self.mode = mode
         tally = ExtractionTally(options: options)
-        tree = RestoredTree(
-            root: root,
-            folding: mode == nil ? .absent : nil,
-            options: options,
-            tally: tally
-        )
+        tree = RestoredTree(root: root, options: options, tally: tally)
+        mode = tree.rootOnDisk.map { NewFileMode(in: $0.descriptor, owner: options.owner) }
         links = DeferredLinks(in: tree, options: options, tally: tally)
         directories = DeferredDirectories(of: tree, options: options)
     }

@@ -28,24 +28,23 @@ final class RestoredTree {
     /// The threads that make files, while there are any.
     var writers: FileWriters?
 
-    /// Restores beneath `root`; `folding` says how names are compared there, if that is known.
+    /// The root, if the tree is on a disk.
+    let rootOnDisk: OpenFile?
+
+    /// Restores beneath `root`.
     init(
         root: any RestoredDirectory,
-        folding: NameFolding?,
         options: ArchiveExtractor.Options,
         tally: ExtractionTally
     ) {
         self.options = options
         self.tally = tally
-        self.folding = folding
+        rootOnDisk = root as? OpenFile
         cursor = DirectoryCursor(restoringIn: root)
     }
 
     /// Waits until the files of all entries read so far exist.
     func settleFiles() throws { try writers?.settle() }
-
-    /// The root, if the tree is on a disk.
-    var rootOnDisk: OpenFile? { cursor.rootDirectory as? OpenFile }
 
     /// How many directories were opened so far.
     var openCount: Int { cursor.openCount }

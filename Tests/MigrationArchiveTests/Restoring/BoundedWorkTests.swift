@@ -125,7 +125,6 @@ struct BoundedWorkTests {
         let options = ArchiveExtractor.Options()
         let tree = RestoredTree(
             root: TreeAccount().root,
-            folding: .absent,
             options: options,
             tally: ExtractionTally(options: options)
         )
