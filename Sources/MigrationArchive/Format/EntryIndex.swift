@@ -315,7 +315,7 @@ struct EntryIndexBuilder: Sendable {
             endPiece()
             piece = Int(number)
             head.appendLittleEndian(UInt16(rest / UInt64(TarFormat.blockSize)))
-            head += [entry.kind.indexed, place == .first ? EntryIndex.Flag.beginsWindow : 0]
+            head += [entry.kind.number, place == .first ? EntryIndex.Flag.beginsWindow : 0]
             headPath = entry.path.bytes
         }
         if let record = LargeFile.record(of: entry, at: offset, place) {
@@ -432,17 +432,5 @@ struct EntryIndexBuilder: Sendable {
             bytes += table.digest
         }
         return bytes
-    }
-}
-
-extension ArchiveEntry.Kind {
-    /// The number of the kind in the index of entries.
-    fileprivate var indexed: UInt8 {
-        switch self {
-        case .symbolicLink: 1
-        case .file: 2
-        case .hardLink: 3
-        case .directory: 4
-        }
     }
 }

@@ -9,10 +9,6 @@ internal import MigrationSystem
 ///
 /// A key doesn't hold its path, so that copying it needs no reference counting.
 package struct WindowKey: Sendable {
-    private enum Group: UInt32 {
-        case symbolicLink = 0, file, hardLink, directory
-    }
-
     /// The kind; for a directory it decreases with its depth.
     private let group: UInt32
     /// Where the name and its extension begin in the path.
@@ -24,15 +20,8 @@ package struct WindowKey: Sendable {
 
     /// Makes the key of an entry of `kind` at `path`.
     package init(_ kind: ArchiveEntry.Kind, at path: EntryPath) {
-        let group: Group =
-            switch kind {
-            case .symbolicLink: .symbolicLink
-            case .file: .file
-            case .hardLink: .hardLink
-            case .directory: .directory
-            }
-        let depth = group == .directory ? path.bytes.count { $0 == UInt8(ascii: "/") } : 0
-        self.group = group.rawValue << 16 | UInt32(max(0, TarFormat.pathLimit - depth))
+        let depth = kind.isDirectory ? path.bytes.count { $0 == UInt8(ascii: "/") } : 0
+        group = UInt32(kind.number) << 16 | UInt32(max(0, TarFormat.pathLimit - depth))
         let bytes = path.bytes.span
         let (name, end) = Self.offsets(in: bytes)
         (nameOffset, extensionOffset) = (UInt32(name), UInt32(end))
@@ -86,5 +75,17 @@ package struct WindowKey: Sendable {
         let common = left.commonPrefix(with: right)
         if common < min(left.count, right.count) { return left[common] < right[common] }
         return left.count == right.count ? nil : left.count < right.count
+    }
+}
+
+extension ArchiveEntry.Kind {
+    /// The number of the kind in the index of entries, in the order of a window.
+    var number: UInt8 {
+        switch self {
+        case .symbolicLink: 1
+        case .file: 2
+        case .hardLink: 3
+        case .directory: 4
+        }
     }
 }
