@@ -418,43 +418,23 @@ extension ArchiveExtractor {
         try directories.add(entry, permissions: restoredPermissions(of: entry))
     }
 
+    /// Makes the directory of `entry`; one that an earlier entry made stays and gets the later metadata.
     private func declareDirectory(
         _ entry: ArchiveEntry,
         named name: [UInt8],
         in directory: any RestoredDirectory
     ) throws {
-        do throws(SystemError) {
-            try makeDirectory(name, in: directory)
+        do {
+            try tree.replacing(entry.path, in: directory) {
+                try directory.makeDirectory(name, permissions: 0o700)
+                try tree.setOwner(of: name, in: directory)
+            }
             tally.count(entry)
-        } catch {
-            guard error.isExisting && options.isLenient else { throw error }
-            try redeclare(entry, in: directory)
+        } catch let error as SystemError where error.isExisting && options.isLenient {
+            try tree.checkSpelling(of: name, in: directory)
+            try directories.redeclare(entry.path)
         }
         try tree.remember(entry.path)
-    }
-
-    private func makeDirectory(
-        _ name: [UInt8],
-        in directory: any RestoredDirectory
-    ) throws(SystemError) {
-        try directory.makeDirectory(name, permissions: 0o700)
-        try tree.setOwner(of: name, in: directory)
-    }
-
-    /// Handles a repeated entry of a directory: a directory stays and gets the later metadata,
-    /// anything else is replaced.
-    private func redeclare(
-        _ entry: ArchiveEntry,
-        in directory: any RestoredDirectory
-    ) throws {
-        let name = [UInt8](entry.path.lastComponent)
-        try tree.checkSpelling(of: name, in: directory)
-        if try directory.status(of: name).kind == .directory {
-            return try directories.redeclare(entry.path)
-        }
-        try tree.removeReplaced(by: entry.path, in: directory)
-        try makeDirectory(name, in: directory)
-        tally.count(entry)
     }
 }
 

@@ -92,17 +92,12 @@ final class FileWriters {
 /// A batch holds copies of what it needs of each file. If its thread and the reading one used the
 /// same objects, they would slow each other down by counting references to them.
 struct FileBatch: Sendable {
-    private enum Work {
+    /// What to do with the content at a place in the chunk.
+    private enum Item {
         /// Make a file; its path and its name in the directory are in `paths`.
-        case whole(RestoredFile, path: Range<Int>, name: Range<Int>)
+        case whole(RestoredFile, path: Range<Int>, name: Range<Int>, content: Range<Int>)
         /// Write to a file that was already made.
-        case part(of: SharedFile, at: UInt64)
-    }
-
-    private struct Item {
-        let work: Work
-        /// Where its content lies in the chunk.
-        let content: Range<Int>
+        case part(of: SharedFile, at: UInt64, content: Range<Int>)
     }
 
     /// The maximum number of files.
@@ -131,12 +126,11 @@ struct FileBatch: Sendable {
         let start = paths.count
         paths.append(copying: place.path.bytes.span)
         let name = start + place.name.startIndex..<start + place.name.endIndex
-        let work = Work.whole(file, path: start..<paths.count, name: name)
-        items.append(Item(work: work, content: content))
+        items.append(.whole(file, path: start..<paths.count, name: name, content: content))
     }
 
     mutating func append(partOf file: SharedFile, at offset: UInt64, _ content: Range<Int>) {
-        items.append(Item(work: .part(of: file, at: offset), content: content))
+        items.append(.part(of: file, at: offset, content: content))
     }
 
     /// Makes the files, one after another.
@@ -144,15 +138,16 @@ struct FileBatch: Sendable {
         let bytes = chunk.buffer.bytes
         for item in items {
             try operation.check()
-            let content = bytes.span.extracting(item.content)
-            switch item.work {
-            case .whole(let file, let path, let name):
+            switch item {
+            case .whole(let file, let path, let name, let content):
+                let content = bytes.span.extracting(content)
                 do throws(SystemError) {
                     try file.make(paths[name], in: directory, mode, holding: content)
                 } catch {
                     throw file.failure(error, at: EntryPath(bytes: [UInt8](paths[path])))
                 }
-            case .part(let shared, let offset): try shared.write(content, at: offset)
+            case .part(let shared, let offset, let content):
+                try shared.write(bytes.span.extracting(content), at: offset)
             }
         }
     }
