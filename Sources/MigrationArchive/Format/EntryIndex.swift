@@ -15,15 +15,6 @@ internal import MigrationSystem
 /// first header in it. The path of a window record is the path that a walk leaves first in the first
 /// window that begins in the piece. Paths that would make the index too large are left out.
 struct EntryIndex: Equatable, Sendable {
-    /// Where in the tar stream entries at or below a path can be, counted from the first piece.
-    struct Range: Equatable, Sendable {
-        /// The start of an entry that comes before all of them; `nil` if they may come first in the
-        /// stream.
-        let start: UInt64?
-        /// The first window that begins here or later comes after all of them.
-        let end: UInt64?
-    }
-
     /// A frame of the table of large files.
     struct Table: Equatable, Sendable {
         /// The piece that it follows.
@@ -82,15 +73,18 @@ struct EntryIndex: Equatable, Sendable {
 // MARK: - Searching
 
 extension EntryIndex {
-    /// Returns where the entries at `path` and below it can be, if the windows are in tree order.
-    func range(of path: EntryPath) -> Range {
+    /// Returns where in the tar stream the entries at `path` and below it can be, counted from the first piece, if
+    /// the windows are in tree order.
+    ///
+    /// An entry begins where the range does. The first window that begins at its end or later comes after all of
+    /// them.
+    func range(of path: EntryPath) -> Range<UInt64> {
         let next = firstWindow { path.isLeft(before: $0) }
         // Entries below the path may begin in the window before the first one below it.
         let inside = firstWindow { path.isLeft(before: $0) || $0.isEqual(toOrBelow: path) }
-        return Range(
-            start: inside == 0 ? nil : firstEntry(inPiece: Int(windows[inside - 1].piece)),
-            end: next == windows.count ? nil : firstEntry(inPiece: Int(windows[next].piece))
-        )
+        let start = inside == 0 ? 0 : firstEntry(inPiece: Int(windows[inside - 1].piece)) ?? 0
+        let end = next == windows.count ? nil : firstEntry(inPiece: Int(windows[next].piece))
+        return start..<max(start, end ?? .max)
     }
 
     /// The number of the first window whose path meets `condition`; all later ones meet it too.

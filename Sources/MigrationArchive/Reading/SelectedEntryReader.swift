@@ -5,13 +5,13 @@
 final class SelectedEntryReader {
     /// A part of the stream that is read.
     fileprivate struct Part {
-        /// Where reading begins; `nil` for the first entry of the archive.
-        let start: UInt64?
+        /// Where reading begins.
+        let start: UInt64
         let end: End
 
         enum End {
-            /// With the first window that begins there or later; `nil` with the last one.
-            case window(UInt64?)
+            /// With the first window that begins there or later.
+            case window(UInt64)
             /// With the entry that begins there, which alone is returned.
             case entry(UInt64, EntryPath)
         }
@@ -37,7 +37,7 @@ final class SelectedEntryReader {
         self.reader = reader
         self.paths = paths
         awaited = Set(paths)
-        var ranges: [EntryIndex.Range] = []
+        var ranges: [Range<UInt64>] = []
         var single: [Part] = []
         for path in awaited {
             if paths.count <= Self.searchLimit, let found = try find(path, in: index) {
@@ -46,23 +46,22 @@ final class SelectedEntryReader {
                 ranges.append(index.range(of: path))
             }
         }
-        let joined = Self.joined(ranges).map { Part(start: $0.start, end: .window($0.end)) }
+        let joined = Self.joined(ranges).map { range in
+            Part(start: range.lowerBound, end: .window(range.upperBound))
+        }
         let all = (joined + single).sorted {
-            ($0.start ?? 0, $0.entry?.offset ?? 0) < ($1.start ?? 0, $1.entry?.offset ?? 0)
+            ($0.start, $0.entry?.offset ?? 0) < ($1.start, $1.entry?.offset ?? 0)
         }
         parts = all[...]
     }
 
     /// Joins ranges that overlap.
-    private static func joined(_ ranges: [EntryIndex.Range]) -> [EntryIndex.Range] {
-        var joined: [EntryIndex.Range] = []
-        for range in ranges.sorted(by: { $0.start ?? 0 < $1.start ?? 0 }) {
-            if let last = joined.last, last.end.map({ range.start ?? 0 <= $0 }) ?? true {
-                let ends = [last.end, range.end].compactMap { $0 }
-                joined[joined.count - 1] = EntryIndex.Range(
-                    start: last.start,
-                    end: ends.count == 2 ? ends.max() : nil
-                )
+    private static func joined(_ ranges: [Range<UInt64>]) -> [Range<UInt64>] {
+        var joined: [Range<UInt64>] = []
+        for range in ranges.sorted(by: { $0.lowerBound < $1.lowerBound }) {
+            if let last = joined.last, range.lowerBound <= last.upperBound {
+                let end = max(last.upperBound, range.upperBound)
+                joined[joined.count - 1] = last.lowerBound..<end
             } else {
                 joined.append(range)
             }
@@ -115,13 +114,13 @@ final class SelectedEntryReader {
     }
 
     private func begin(_ part: Part) throws {
-        try reader.seek(to: reader.firstOffset + (part.start ?? 0))
+        try reader.seek(to: reader.firstOffset + part.start)
         hasBegun = false
     }
 
     /// Throws unless an entry begins where the index says, and the windows are in order.
     private func checkBeginning(of part: Part, _ entry: ArchiveEntry, at offset: UInt64) throws {
-        let isWhereListed = hasBegun || part.start.map { $0 == offset } ?? true
+        let isWhereListed = hasBegun || part.start == offset
         hasBegun = true
         guard isWhereListed, reader.entryIndex.isAscending else {
             throw ArchiveError(
@@ -137,7 +136,7 @@ final class SelectedEntryReader {
     private func find(_ path: EntryPath, in index: EntryIndex) throws -> Part? {
         for piece in index.likelyPieces(of: path) {
             guard let start = index.firstEntry(inPiece: piece) else { continue }
-            let searched = Part(start: start, end: .window(nil))
+            let searched = Part(start: start, end: .window(.max))
             try begin(searched)
             let end = reader.firstOffset + UInt64(piece + 1) * UInt64(FrameFormat.chunkSize)
             while try reader.nextOffset < end, let entry = try reader.next() {
@@ -161,7 +160,7 @@ extension SelectedEntryReader.Part {
     /// Whether the entry at `offset`, with `place` in its window, comes after the part.
     fileprivate func ends(before offset: UInt64, _ place: WindowPlace) -> Bool {
         switch end {
-        case .window(let end): end.map { place == .first && offset >= $0 } ?? false
+        case .window(let end): place == .first && offset >= end
         case .entry(let entry, _): offset > entry
         }
     }
