@@ -92,41 +92,25 @@ struct HashTable {
     private func find(_ hash: UInt64) throws(SystemError) -> (word: Int, value: UInt64) {
         var index = Int(hash % UInt64(bucketCount))
         while true {
-            let start = index * Self.bucketSlots * 2
-            if file == nil {
-                if let slot = Self.slot(of: hash, in: words, from: start) { return slot }
-            } else {
-                let bucket = try readBucket(index)
-                if let slot = Self.slot(of: hash, in: bucket, from: 0) {
-                    return (start + slot.word, slot.value)
-                }
+            let bucket = try bucket(index)
+            for word in stride(from: bucket.startIndex, to: bucket.endIndex, by: 2) {
+                let value = bucket[word + 1]
+                guard value == 0 || bucket[word] == hash else { continue }
+                return (index * Self.bucketSlots * 2 + word - bucket.startIndex, value)
             }
             index = (index + 1) % bucketCount
         }
     }
 
-    private static func slot(
-        of hash: UInt64,
-        in words: [UInt64],
-        from start: Int
-    ) -> (word: Int, value: UInt64)? {
-        for word in stride(from: start, to: start + bucketSlots * 2, by: 2) {
-            let value = words[word + 1]
-            if value == 0 || words[word] == hash { return (word, value) }
-        }
-        return nil
-    }
-
-    private func readBucket(_ index: Int) throws(SystemError) -> [UInt64] {
+    /// The words of a bucket.
+    private func bucket(_ index: Int) throws(SystemError) -> ArraySlice<UInt64> {
         let count = Self.bucketSlots * 2
-        guard let file else {
-            return [UInt64](words[index * count..<(index + 1) * count])
-        }
+        guard let file else { return words[index * count..<(index + 1) * count] }
         var bytes = [UInt8](repeating: 0, count: count * 8)
         // Slots beyond the end of the file were never written, so they are zeros.
         let start = UInt64(index * bytes.count)
         _ = try file.descriptor.fill(&bytes, count: bytes.count, at: start)
-        return (0..<count).map { bytes.littleEndian(at: $0 * 8, as: UInt64.self) }
+        return (0..<count).map { bytes.littleEndian(at: $0 * 8, as: UInt64.self) }[...]
     }
 
     private mutating func grow() throws(SystemError) {
@@ -141,8 +125,9 @@ struct HashTable {
             file = OpenFile(try .openTemporary(in: nil))
         }
         for index in 0..<old.bucketCount {
-            let bucket = try old.readBucket(index)
-            for word in stride(from: 0, to: bucket.count, by: 2) where bucket[word + 1] != 0 {
+            let bucket = try old.bucket(index)
+            for word in stride(from: bucket.startIndex, to: bucket.endIndex, by: 2)
+            where bucket[word + 1] != 0 {
                 try put(bucket[word + 1], of: bucket[word])
             }
         }

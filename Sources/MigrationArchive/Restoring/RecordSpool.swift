@@ -51,9 +51,9 @@ package final class RecordSpool {
         let size = fileSize + UInt64(memory.count)
         var position: UInt64 = 0
         while position < size {
-            let count = Int(try bytes(at: position, count: 4).littleEndian(at: 0, as: UInt32.self))
-            try body(try bytes(at: position + 4, count: count))
-            position += UInt64(count) + 8
+            let record = try record(at: position)
+            try body(record)
+            position += UInt64(record.count) + 8
         }
     }
 
