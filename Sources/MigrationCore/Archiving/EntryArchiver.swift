@@ -27,8 +27,9 @@ package final class EntryArchiver {
 
     private var impliedDirectories = ImpliedDirectories()
 
-    /// The files in the archive, if an extension chooses them.
-    package private(set) var files: ArchivedFiles?
+    /// Hashes of the identities of the files in the archive, if an extension chooses them; an export may have
+    /// millions.
+    private var files: Set<Int>?
 
     /// The number of entries admitted.
     package private(set) var entryCount = 0
@@ -58,9 +59,16 @@ package final class EntryArchiver {
     /// Turns on the rules for items that an extension appends: no path is archived twice, missing
     /// directories are made, and the archived files are remembered.
     package func checkPaths() {
-        paths = ArchivedPaths()
-        files = ArchivedFiles(apartFrom: outputIdentity)
+        (paths, files) = (ArchivedPaths(), [])
     }
+
+    /// Whether an item that an extension appended is the file, under any name.
+    package func holds(_ status: FileStatus) -> Bool {
+        files?.contains(status.identity.hashValue) ?? false
+    }
+
+    /// Whether the file is the archive itself.
+    package func isOutput(_ status: FileStatus) -> Bool { status.identity == outputIdentity }
 }
 
 // MARK: - Admitting
@@ -69,33 +77,25 @@ extension EntryArchiver {
     /// Admits an item that is not a directory; `nil` if it is left out.
     func admit(_ item: SourceItem, from base: SourceBase) throws -> WindowItem? {
         let path = EntryPath(bytes: item.path)
+        try path.checkIsRepresentable()
         switch item.status.kind {
-        case .regular:
-            return try admitFile(at: path, item.name[...], in: item.directory, item.status, base)
+        case .regular: return try admitFile(item, at: path, from: base)
         case .symbolicLink:
-            try path.checkIsRepresentable()
             return WindowItem(entry: try admitSymbolicLink(item, at: path), source: nil)
         default:
-            try path.checkIsRepresentable()
-            try omitUnrepresentable(item.path, .specialFile, "\(item.status.kind)")
+            try omitUnrepresentable(path, .specialFile, "\(item.status.kind)")
             return nil
         }
     }
 
-    /// Admits the regular file `name` in `directory`; `nil` if it is left out.
-    func admitFile(
+    private func admitFile(
+        _ item: SourceItem,
         at path: EntryPath,
-        _ name: ArraySlice<UInt8>,
-        in directory: OpenFile,
-        _ status: FileStatus,
-        _ base: SourceBase
+        from base: SourceBase
     ) throws -> WindowItem? {
-        try path.checkIsRepresentable()
-        let size = status.size
-        if try omitsUnreadable(name, in: directory, status, at: path.bytes, bytes: size) {
-            return nil
-        }
-        if status.identity == outputIdentity {
+        let (status, size) = (item.status, item.status.size)
+        if try omitsUnreadable(item, bytes: size) { return nil }
+        if isOutput(status) {
             let message = "the archive would contain itself: write it outside the container"
             throw MigrationError(.invalidOption, message, path: BytePath(path.bytes))
         }
@@ -105,7 +105,7 @@ extension EntryArchiver {
             return WindowItem(entry: entry, source: nil)
         }
         links.remember(status, at: path)
-        files?.insert(status)
+        files?.insert(status.identity.hashValue)
         contentBytes.addSaturating(size)
         return WindowItem(
             entry: self.entry(status, at: path, .file(size: size)),
@@ -114,20 +114,17 @@ extension EntryArchiver {
     }
 
     private func admitSymbolicLink(_ item: SourceItem, at path: EntryPath) throws -> ArchiveEntry {
-        let target: [UInt8]
-        let attributes: [[UInt8]]
-        let after: FileStatus
-        do throws(SystemError) {
-            let directory = item.directory
-            target = try directory.descriptor.symbolicLinkTarget(item.name)
+        let (directory, name) = (item.directory, [UInt8](item.name))
+        let (target, attributes, after) = try SourceWalker.reading(path.bytes) {
+            () throws(SystemError) in
+            let target = try directory.descriptor.symbolicLinkTarget(name)
+            let attributes: [[UInt8]]
             do throws(SystemError) {
-                attributes = try directory.descriptor.extendedAttributeNames(ofLink: item.name)
+                attributes = try directory.descriptor.extendedAttributeNames(ofLink: name)
             } catch {
                 attributes = try FileAttributes.unlisted(error)
             }
-            after = try directory.descriptor.status(of: item.name)
-        } catch {
-            throw SourceWalker.unreadable(item.path, error)
+            return (target, attributes, try directory.descriptor.status(of: name))
         }
         guard after.isUnchanged(since: item.status) else { throw SourceItem.changed(path.bytes) }
         try claim(path, isDirectory: false, item.status)
@@ -136,7 +133,7 @@ extension EntryArchiver {
         }
         // An archive doesn't hold attributes of links: the system allows `user.*` only for files.
         for name in attributes {
-            try omitUnrepresentable(item.path, .extendedAttribute, PrintableText.escaping(name))
+            try omitUnrepresentable(path, .extendedAttribute, PrintableText.escaping(name))
         }
         if path.leadsOut(withTarget: target) {
             externalLinkCount += 1
@@ -145,7 +142,7 @@ extension EntryArchiver {
             }
         }
         links.remember(item.status, at: path)
-        files?.insert(item.status)
+        files?.insert(item.status.identity.hashValue)
         return self.entry(item.status, at: path, .symbolicLink(target: target))
     }
 
@@ -204,36 +201,29 @@ extension EntryArchiver {
     func omit(_ omission: Omission) { admissionOmissions.append(omission) }
 
     private func omitUnrepresentable(
-        _ path: [UInt8],
+        _ path: EntryPath,
         _ reason: Omission.Reason,
         _ detail: String
     ) throws(ArchiveError) {
-        omit(try attributes.omission(ofUnrepresentable: path, reason, detail))
+        omit(try attributes.omission(ofUnrepresentable: path.bytes, reason, detail))
     }
 
-    /// Omits `name` in `directory` if root can read it, but the user it exports for can't; returns
-    /// whether it did.
+    /// Omits `item` if root can read it, but the user it exports for can't; returns whether it did.
     func omitsUnreadable(
-        _ name: ArraySlice<UInt8>,
-        in directory: OpenFile,
-        _ status: FileStatus,
-        at path: [UInt8],
+        _ item: SourceItem,
         bytes: @autoclosure () throws -> UInt64
     ) throws -> Bool {
         guard let reader else { return false }
-        let isReadable: Bool
-        do throws(SystemError) {
-            let name = [UInt8](name)
-            isReadable = try reader.mayRead(name, in: directory.descriptor, status: status)
-        } catch {
-            throw SourceWalker.unreadable(path, error)
+        let isReadable = try SourceWalker.reading(item.path) { () throws(SystemError) in
+            let name = [UInt8](item.name)
+            return try reader.mayRead(name, in: item.directory.descriptor, status: item.status)
         }
         if isReadable { return false }
         guard !attributes.isStrict else {
             let message = "the container's owner, \(reader.text), can't read it"
-            throw ArchiveError(.sourceUnreadable, message, entry: EntryPath(bytes: path))
+            throw ArchiveError(.sourceUnreadable, message, entry: EntryPath(bytes: item.path))
         }
-        omit(Omission(path: path, reason: .unreadableToOwner, bytes: try bytes()))
+        omit(Omission(path: item.path, reason: .unreadableToOwner, bytes: try bytes()))
         return true
     }
 }
@@ -250,6 +240,32 @@ public struct ExternalLink: Hashable, Sendable, CustomStringConvertible {
 
     /// The path and the target, in a form that is safe to print.
     public var description: String { "\(path) -> \(PrintableText.escaping(target))" }
+}
+
+// MARK: - Hard links
+
+/// The first archived path of each file with several names, until its last name was seen.
+private struct HardLinkTable {
+    private struct Slot {
+        let path: EntryPath
+        var remaining: UInt64
+    }
+
+    private var slots: [FileStatus.Identity: Slot] = [:]
+
+    /// The path under which the file was archived; `nil` for the first of its names.
+    mutating func nextPath(of status: FileStatus) -> EntryPath? {
+        guard status.linkCount > 1, var slot = slots[status.identity] else { return nil }
+        slot.remaining -= 1
+        slots[status.identity] = slot.remaining > 0 ? slot : nil
+        return slot.path
+    }
+
+    /// Records that the first name of the file is archived at `path`.
+    mutating func remember(_ status: FileStatus, at path: EntryPath) {
+        guard status.linkCount > 1 else { return }
+        slots[status.identity] = Slot(path: path, remaining: status.linkCount - 1)
+    }
 }
 
 // MARK: - Implied directories

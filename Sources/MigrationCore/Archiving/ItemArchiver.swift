@@ -98,7 +98,7 @@ extension ItemArchiver {
     ) throws -> UInt64 {
         let path = try Self.path(name)
         let base = SourceBase(location.root, at: location.path, as: name)
-        guard let itemName = location.name.map([UInt8].init) else {
+        guard let itemName = location.name else {
             let status = try Self.reading(path) { () throws(SystemError) in
                 try location.directory.descriptor.status()
             }
@@ -128,7 +128,7 @@ extension ItemArchiver {
     }
 
     /// The path in the archive for an item that is appended as `name`.
-    static func path(_ name: [UInt8]) throws(MigrationError) -> EntryPath {
+    private static func path(_ name: [UInt8]) throws(MigrationError) -> EntryPath {
         let path = EntryPath(bytes: name)
         guard let violation = path.violation else { return path }
         throw MigrationError(.invalidPath, "can't be archived: \(violation)", path: BytePath(name))
@@ -140,17 +140,8 @@ extension ItemArchiver {
         from base: SourceBase,
         as path: EntryPath
     ) throws {
-        let isOmitted = try entries.omitsUnreadable(
-            item.name[...],
-            in: item.directory,
-            item.status,
-            at: path.bytes,
-            bytes: item.status.size
-        )
-        if isOmitted { return }
-        let opened = try Self.reading(path) { () throws(SystemError) in
-            OpenFile(try item.directory.descriptor.open(item.name, .directory))
-        }
+        if try entries.omitsUnreadable(item, bytes: item.status.size) { return }
+        let opened = try Self.reading(path) { () throws(SystemError) in try item.open(.directory) }
         try entries.claimDirectory(at: path, item.status)
         try takeContents(of: opened, at: location, from: base, as: path)
     }
@@ -219,31 +210,19 @@ extension ItemArchiver {
             let keepsAll = selection?.keepsAllFiles(in: run.path) ?? (bookkeeping == nil)
             let known = known?.take(run)
             try run.forEachStatus(known: known, on: archiver.operation) { index, status in
-                let path = EntryPath(bytes: run.path(at: index))
-                if !keepsAll, let reason = reasonForOmitting(path.bytes) {
-                    omit(path.bytes, status, reason)
-                } else if status.kind == .regular {
-                    let item = try archiver.entries.admitFile(
-                        at: path,
-                        path.lastComponent,
-                        in: run.directory,
-                        status,
-                        base
-                    )
-                    try archiver.take(item)
-                } else {
-                    try visit(try run.item(at: index))
-                }
+                let item = run.item(at: index, status)
+                if keepsAll { try take(item) } else { try visit(item) }
             }
         }
 
         func visit(_ item: SourceItem) throws {
-            let path = item.path
-            if let reason = reasonForOmitting(path) {
-                omit(path, item.status, reason)
-            } else {
-                try archiver.take(archiver.entries.admit(item, from: base))
-            }
+            guard let reason = reasonForOmitting(item.path) else { return try take(item) }
+            let bytes = item.status.kind == .regular ? item.status.size : 0
+            archiver.entries.omit(Omission(path: item.path, reason: reason, bytes: bytes))
+        }
+
+        private func take(_ item: SourceItem) throws {
+            try archiver.take(archiver.entries.admit(item, from: base))
         }
 
         func enter(_ item: SourceItem, opened: OpenFile) throws -> Bool {
@@ -253,14 +232,9 @@ extension ItemArchiver {
                 archiver.entries.omit(Omission(path: path, reason: reason, bytes: bytes))
                 return false
             }
-            let isOmitted = try archiver.entries.omitsUnreadable(
-                item.name[...],
-                in: item.directory,
-                item.status,
-                at: path,
-                bytes: try archiver.measure(opened)
-            )
-            if isOmitted { return false }
+            if try archiver.entries.omitsUnreadable(item, bytes: archiver.measure(opened)) {
+                return false
+            }
             try archiver.entries.claimDirectory(at: EntryPath(bytes: path), item.status)
             return true
         }
@@ -283,11 +257,6 @@ extension ItemArchiver {
         ) -> Omission.Reason? {
             if path == bookkeeping { return .leftOutByDefault }
             return selection?.reasonForOmitting(path, isDirectory: isDirectory)
-        }
-
-        private func omit(_ path: [UInt8], _ status: FileStatus, _ reason: Omission.Reason) {
-            let bytes = status.kind == .regular ? status.size : 0
-            archiver.entries.omit(Omission(path: path, reason: reason, bytes: bytes))
         }
     }
 

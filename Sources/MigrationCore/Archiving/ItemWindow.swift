@@ -26,10 +26,8 @@ final class ItemWindow: EntryWindow {
         into bytes: inout [UInt8]
     ) throws -> [[UInt8]] {
         guard let source = items[index].source else { return [] }
-        var attributes: FileAttributes?
-        let isSame: Bool
-        do throws(SystemError) {
-            let file = try items[index].open(source)
+        let (isSame, attributes) = try reading(source, at: index) { file throws(SystemError) in
+            var attributes: FileAttributes?
             if part.isFirst, !knowsAttributes {
                 attributes = try FileAttributes(of: file, holding: reader.extra)
             }
@@ -42,9 +40,7 @@ final class ItemWindow: EntryWindow {
                 items[index].entry.kind.isDirectory
                 ? true : try file.status().isUnchanged(since: source.status)
             // The item that replaced it may be of a kind that can't be read like this.
-            isSame = isUnchanged ? try filling.get() == count : false
-        } catch {
-            throw items[index].failure(error)
+            return (isUnchanged ? try filling.get() == count : false, attributes)
         }
         guard isSame else { throw SourceItem.changed(items[index].entry.path.bytes) }
         guard let attributes else { return [] }
@@ -54,12 +50,8 @@ final class ItemWindow: EntryWindow {
 
     func checkDirectory(at index: Int) throws {
         guard let source = items[index].source else { return }
-        let isUnchanged: Bool
-        do throws(SystemError) {
-            let directory = try items[index].open(source)
-            isUnchanged = try directory.status().isUnchanged(since: source.status)
-        } catch {
-            throw items[index].failure(error)
+        let isUnchanged = try reading(source, at: index) { directory throws(SystemError) in
+            try directory.status().isUnchanged(since: source.status)
         }
         guard isUnchanged else { throw SourceWalker.changed(items[index].entry.path.bytes) }
     }
@@ -72,12 +64,8 @@ final class ItemWindow: EntryWindow {
         var items = items
         for index in index..<items.count {
             guard let source = items[index].source else { continue }
-            let attributes: FileAttributes
-            do throws(SystemError) {
-                let file = try items[index].open(source)
-                attributes = try FileAttributes(of: file, holding: reader.extra)
-            } catch {
-                throw items[index].failure(error)
+            let attributes = try reading(source, at: index) { file throws(SystemError) in
+                try FileAttributes(of: file, holding: reader.extra)
             }
             try reader.report(attributes.others, at: items[index].entry.path.bytes)
             if attributes.carried.isEmpty { continue }
@@ -86,13 +74,20 @@ final class ItemWindow: EntryWindow {
         }
         return ItemWindow(items, reader, knowsAttributes: true)
     }
-}
 
-extension WindowItem {
-    fileprivate func failure(_ error: SystemError) -> ArchiveError {
-        let path = entry.path.bytes
-        return error.isMissing
-            ? SourceItem.failure(error, at: path) : SourceWalker.unreadable(path, error)
+    /// Returns the result of `body`, which gets the file or directory of the item at `index`.
+    private func reading<Result>(
+        _ source: WindowItem.Source,
+        at index: Int,
+        _ body: (borrowing FileDescriptor) throws(SystemError) -> Result
+    ) throws(ArchiveError) -> Result {
+        do {
+            return try body(try items[index].open(source))
+        } catch {
+            let path = items[index].entry.path.bytes
+            guard error.isMissing else { throw SourceWalker.unreadable(path, error) }
+            throw SourceItem.failure(error, at: path)
+        }
     }
 }
 

@@ -94,13 +94,9 @@ final class SourceBase: Sendable {
         _ path: EntryPath,
         _ access: FileDescriptor.Access
     ) throws(SystemError) -> FileDescriptor {
-        if source.isEmpty, archived.isEmpty, !path.bytes.isEmpty {
-            return try root.descriptor.openBeneath(path.bytes[...], for: access)
-        }
-        let slash = UInt8(ascii: "/")
-        var full = source
-        full += path.bytes.dropFirst(archived.count)
-        let relative = source.isEmpty ? full.drop { $0 == slash } : full[...]
+        let below = path.bytes.dropFirst(archived.count)
+        let relative =
+            source.isEmpty ? below.drop { $0 == UInt8(ascii: "/") } : (source + below)[...]
         guard !relative.isEmpty else { return try root.descriptor.duplicate() }
         return try root.descriptor.openBeneath(relative, for: access)
     }

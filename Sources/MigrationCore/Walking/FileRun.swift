@@ -27,9 +27,15 @@ package struct FileRun {
         }
     }
 
-    /// The file at `index` with its status.
-    func item(at index: Int) throws(ArchiveError) -> SourceItem {
-        try SourceItem(named: listing[index], at: .known(path(at: index)), in: directory)
+    /// The file at `index`, which has this status.
+    func item(at index: Int, _ status: FileStatus) -> SourceItem {
+        let path = path(at: index)
+        return SourceItem(
+            directory: directory,
+            name: path[(self.path.isEmpty ? 0 : self.path.count + 1)...],
+            sourcePath: .known(path),
+            status: status
+        )
     }
 }
 

@@ -62,11 +62,11 @@ package struct SourceWalker {
         }
     }
 
-    private mutating func nextName() -> [UInt8]? {
+    private mutating func nextName() -> ArraySlice<UInt8>? {
         let last = levels.count - 1
         guard levels[last].index < levels[last].listing.count else { return nil }
         levels[last].index += 1
-        return levels[last].listing[levels[last].index - 1]
+        return levels[last].listing[levels[last].index - 1][...]
     }
 
     /// The next files, up to a name that may not be a file.
@@ -90,7 +90,7 @@ package struct SourceWalker {
     private mutating func enter(_ item: SourceItem, _ visitor: inout some SourceVisitor) throws {
         let opened: OpenFile
         do {
-            opened = OpenFile(try directory.descriptor.open(item.name, .directory))
+            opened = try item.open(.directory)
         } catch {
             if error.isDenied, try visitor.passesOver(item) { return }
             throw Self.unreadable(item.path, error)
@@ -104,19 +104,17 @@ package struct SourceWalker {
     }
 
     private mutating func enterLevel(_ status: FileStatus) throws {
-        do {
-            let listing = try DirectoryListing(of: directory.descriptor)
-            levels.append(
-                Level(
-                    directory: directory,
-                    listing: listing,
-                    status: status,
-                    pathCount: path.bytes.count
-                )
-            )
-        } catch {
-            throw Self.unreadable(path.bytes, error)
+        let listing = try Self.reading(path.bytes) { () throws(SystemError) in
+            try DirectoryListing(of: directory.descriptor)
         }
+        levels.append(
+            Level(
+                directory: directory,
+                listing: listing,
+                status: status,
+                pathCount: path.bytes.count
+            )
+        )
         let closed = levels.count - 1 - Self.openLevels
         if closed >= 0 { levels[closed].directory = nil }
     }
@@ -137,18 +135,24 @@ package struct SourceWalker {
 
     /// Opens the parent directory, which is a different one if the directory was moved.
     private func directoryAbove() throws(ArchiveError) -> OpenFile {
-        do {
-            return OpenFile(try directory.descriptor.open([UInt8]("..".utf8), .directory))
-        } catch {
-            throw Self.unreadable(path.bytes, error)
+        try Self.reading(path.bytes) { () throws(SystemError) in
+            OpenFile(try directory.descriptor.open([UInt8]("..".utf8), .directory))
         }
     }
 
-    private func statusOfDirectory() throws -> FileStatus {
+    private func statusOfDirectory() throws(ArchiveError) -> FileStatus {
+        try Self.reading(path.bytes) { () throws(SystemError) in try directory.descriptor.status() }
+    }
+
+    /// Returns the result of `body`, which reads the item at `path`; its error becomes that of an unreadable item.
+    static func reading<Result>(
+        _ path: @autoclosure () -> [UInt8],
+        _ body: () throws(SystemError) -> Result
+    ) throws(ArchiveError) -> Result {
         do {
-            return try directory.descriptor.status()
+            return try body()
         } catch {
-            throw Self.unreadable(path.bytes, error)
+            throw unreadable(path(), error)
         }
     }
 
@@ -202,7 +206,7 @@ extension SourceVisitor {
     package static var visitsRuns: Bool { false }
 
     package mutating func visit(_ run: FileRun) throws {
-        for index in run.range { try visit(try run.item(at: index)) }
+        for index in run.range { try visit(run.item(at: index, run.status(at: index))) }
     }
 }
 
@@ -214,7 +218,7 @@ final class WalkedPath {
 
     fileprivate init(_ base: [UInt8]) { bytes = base }
 
-    fileprivate func enter(_ name: [UInt8]) {
+    fileprivate func enter(_ name: ArraySlice<UInt8>) {
         if !bytes.isEmpty { bytes.append(UInt8(ascii: "/")) }
         bytes += name
     }
@@ -232,21 +236,20 @@ enum SourcePath {
     case beneath(WalkedPath)
 
     /// The path of `name` in its directory.
-    fileprivate func bytes(of name: [UInt8]) -> [UInt8] {
+    fileprivate func bytes(of name: ArraySlice<UInt8>) -> [UInt8] {
         switch self {
         case .known(let bytes): return bytes
         case .beneath(let walked):
-            if walked.bytes.isEmpty { return name }
             var bytes: [UInt8] = []
             bytes.reserveCapacity(count(of: name))
             bytes += walked.bytes
-            bytes.append(UInt8(ascii: "/"))
+            if !bytes.isEmpty { bytes.append(UInt8(ascii: "/")) }
             bytes += name
             return bytes
         }
     }
 
-    fileprivate func count(of name: [UInt8]) -> Int {
+    fileprivate func count(of name: ArraySlice<UInt8>) -> Int {
         switch self {
         case .known(let bytes): bytes.count
         case .beneath(let walked):
@@ -261,7 +264,7 @@ enum SourcePath {
 package struct SourceItem {
     /// The open directory that holds it.
     package let directory: OpenFile
-    package let name: [UInt8]
+    package let name: ArraySlice<UInt8>
     let sourcePath: SourcePath
     package let status: FileStatus
 
@@ -274,13 +277,22 @@ package struct SourceItem {
 
 extension SourceItem {
     /// Looks at `name` in `directory`, whose path in the archive is `path`.
-    init(named name: [UInt8], at path: SourcePath, in directory: OpenFile) throws(ArchiveError) {
+    fileprivate init(
+        named name: ArraySlice<UInt8>,
+        at path: SourcePath,
+        in directory: OpenFile
+    ) throws(ArchiveError) {
         do {
             let status = try directory.descriptor.status(of: name)
             self.init(directory: directory, name: name, sourcePath: path, status: status)
         } catch {
             throw Self.failure(error, at: path.bytes(of: name))
         }
+    }
+
+    /// Opens the item; a link is not followed.
+    func open(_ access: FileDescriptor.Access) throws(SystemError) -> OpenFile {
+        OpenFile(try directory.descriptor.open([UInt8](name), access))
     }
 
     /// The error for an item at `path` that changed.
@@ -324,11 +336,8 @@ package struct WalkedDirectory {
 
     /// Throws if entries were added or removed meanwhile.
     package func checkIsUnchanged() throws(ArchiveError) {
-        let now: FileStatus
-        do throws(SystemError) {
-            now = try opened.descriptor.status()
-        } catch {
-            throw SourceWalker.unreadable(path, error)
+        let now = try SourceWalker.reading(path) { () throws(SystemError) in
+            try opened.descriptor.status()
         }
         guard now.isUnchanged(since: status) else { throw SourceWalker.changed(path) }
     }

@@ -104,20 +104,20 @@ private final class AppExtensionExport: ContainerExport {
         // The extension may have swallowed the error.
         if let failure = items.failure { throw failure }
         try host.session.end()
-        leftBehind = try findLeftBehind(by: archiver)
-        if expectsComplete, let failure = leftBehind?.failure { throw failure }
+        let leftBehind = try findLeftBehind(by: archiver)
+        self.leftBehind = leftBehind
+        if expectsComplete, let failure = leftBehind.failure { throw failure }
     }
 
-    private func findLeftBehind(by archiver: ItemArchiver) throws -> LeftBehind? {
+    private func findLeftBehind(by archiver: ItemArchiver) throws -> LeftBehind {
         var left = LeftBehind()
-        guard let archived = archiver.entries.files else { return nil }
         let places =
             [(group: String?.none, path: host.directories.container.rootPath)]
             + host.directories.groups.sorted { $0.key < $1.key }
             .map { (group: $0.key, path: $0.value) }
         for (group, path) in places {
             let root = OpenFile(try FileDescriptor.open(path, .directory))
-            try left.search(root, of: group, omitting: archived, on: archiver.operation)
+            try left.search(root, of: group, omitting: archiver.entries, on: archiver.operation)
         }
         return left
     }

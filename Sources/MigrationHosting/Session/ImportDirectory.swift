@@ -114,7 +114,7 @@ private struct OwnershipTransfer: SourceVisitor {
             names[status.identity, default: 0] += 1
             guard names[status.identity] == status.linkCount else { return }
         }
-        try item.directory.descriptor.setOwner(owner, of: item.name)
+        try item.directory.descriptor.setOwner(owner, of: [UInt8](item.name))
     }
 
     func enter(_ item: SourceItem, opened: OpenFile) -> Bool { true }

@@ -147,11 +147,11 @@ extension LeftBehind {
 // MARK: - Searching
 
 extension LeftBehind {
-    /// Adds the files in `root`, the container or an app group, that are not among `archived`.
+    /// Adds the files in `root`, the container or an app group, that are not among the `archived` ones.
     mutating func search(
         _ root: OpenFile,
         of group: String?,
-        omitting archived: ArchivedFiles,
+        omitting archived: EntryArchiver,
         on operation: MigrationOperation
     ) throws {
         var search = Search(group: group, archived: archived, found: self)
@@ -171,11 +171,11 @@ extension LeftBehind {
             .map { [UInt8](utf8: $0) }
 
         let group: String?
-        let archived: ArchivedFiles
+        let archived: EntryArchiver
         var found: LeftBehind
         private var levels: [Level] = []
 
-        init(group: String?, archived: ArchivedFiles, found: LeftBehind) {
+        init(group: String?, archived: EntryArchiver, found: LeftBehind) {
             self.group = group
             self.archived = archived
             self.found = found
@@ -189,7 +189,7 @@ extension LeftBehind {
             }
             if group == nil, ContainerLayout.ownNames.contains(item.path) { return }
             if archived.isOutput(item.status) { return }
-            guard !archived.contains(item.status) else { return divide() }
+            guard !archived.holds(item.status) else { return divide() }
             let size = item.status.kind == .regular ? item.status.size : 0
             found.append(self.item(at: item.path, files: 1, bytes: size))
         }
