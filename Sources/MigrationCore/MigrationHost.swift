@@ -324,7 +324,7 @@ extension MigrationHost {
                 lock.root,
                 selecting: ContainerSelection(includesCaches: includesCaches, exclusions: []),
                 on: operation
-            ) { entry, omission in
+            ) { _, entry, omission in
                 try body(entry, omission)
                 return true
             }

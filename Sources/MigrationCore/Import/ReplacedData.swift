@@ -42,7 +42,7 @@ extension ReplacedData {
                 root,
                 selecting: everything,
                 on: operation
-            ) { entry, _ in
+            ) { _, entry, _ in
                 let name = [UInt8](entry.path.bytes.prefix { $0 != UInt8(ascii: "/") })
                 if name != last { data.begin(name) }
                 last = name

@@ -85,11 +85,18 @@ private final class ContainerComparison {
 
     /// Compares everything with `first`, another directory.
     func run(_ first: OpenFile) throws {
-        var entries = DirectoryEntries(of: first)
-        try ContainerListing.list(first, selecting: selection, on: operation) { entry, omission in
+        /// The first path of each file with several names.
+        var linked: [FileStatus.Identity: EntryPath] = [:]
+        try ContainerListing.list(
+            first,
+            selecting: selection,
+            on: operation
+        ) { item, entry, omission in
             guard omission == nil, search.finds(entry) else { return omission == nil }
             seen.insert(entry.path)
-            let (whole, file) = try entries.complete(entry)
+            let (whole, file) = try SourceWalker.reading(item.path) { () throws(SystemError) in
+                try item.complete(entry, &linked)
+            }
             try compare(whole, from: .file(file))
             return true
         }
@@ -135,9 +142,17 @@ extension ContainerComparison {
         }
     }
 
-    private func item(at path: EntryPath) throws(ArchiveError) -> TreeItem? {
+    private func item(at path: EntryPath) throws(ArchiveError) -> SourceItem? {
         do {
-            return try TreeItem(at: path, by: cursor)
+            let directory = try cursor.directory(at: path.components.dropLast())
+            let name = path.lastComponent
+            let status = try directory.descriptor.status(of: name)
+            return SourceItem(
+                directory: directory,
+                name: name,
+                sourcePath: .known(path.bytes),
+                status: status
+            )
         } catch {
             guard error.isMissing || error.isNotDirectory else {
                 throw SourceWalker.unreadable(path.bytes, error)
@@ -161,7 +176,7 @@ extension ContainerComparison {
 
     private func compareContents(
         of entry: ArchiveEntry,
-        with present: TreeItem,
+        with present: SourceItem,
         from content: ComparedContent
     ) throws {
         let path = entry.path
@@ -228,7 +243,7 @@ extension ContainerComparison {
 
         private func hasher(of item: SourceItem) -> Hasher {
             var hasher = levels[levels.count - 1]
-            EntryPath.add(item.name[...], to: &hasher)
+            EntryPath.add(item.name, to: &hasher)
             return hasher
         }
     }
@@ -275,65 +290,36 @@ private struct SeenPaths {
 
 // MARK: - Entries of a directory
 
-/// An item in the tree of a directory.
-private struct TreeItem {
-    private let directory: OpenFile
-    private let name: [UInt8]
-    let status: FileStatus
-
-    /// Looks at the item at `path` beneath the root of `cursor`.
-    init(at path: EntryPath, by cursor: DirectoryCursor<OpenFile>) throws(SystemError) {
-        name = [UInt8](path.lastComponent)
-        directory = try cursor.directory(at: path.components.dropLast())
-        status = try directory.descriptor.status(of: name)
+extension SourceItem {
+    fileprivate func readTarget() throws(SystemError) -> [UInt8] {
+        try directory.descriptor.symbolicLinkTarget([UInt8](name))
     }
 
-    func open(_ access: FileDescriptor.Access) throws(SystemError) -> OpenFile {
-        OpenFile(try directory.descriptor.open(name, access))
-    }
-
-    func readTarget() throws(SystemError) -> [UInt8] {
-        try directory.descriptor.symbolicLinkTarget(name)
-    }
-}
-
-/// Completes the entries of a directory's listing with the details of each file.
-private struct DirectoryEntries {
-    private let cursor: DirectoryCursor<OpenFile>
-    /// The first path of each file with several names.
-    private var linked: [FileStatus.Identity: EntryPath] = [:]
-
-    init(of root: OpenFile) { cursor = DirectoryCursor(root: root) }
-
-    /// The entry with its attributes and targets, and the file that has its content.
-    mutating func complete(
-        _ entry: ArchiveEntry
-    ) throws(ArchiveError) -> (ArchiveEntry, OpenFile?) {
+    /// The entry of the item with its attributes and targets, and the file that has its content; `linked` has the
+    /// first path of each file with several names.
+    fileprivate func complete(
+        _ entry: ArchiveEntry,
+        _ linked: inout [FileStatus.Identity: EntryPath]
+    ) throws(SystemError) -> (ArchiveEntry, OpenFile?) {
         var kind = entry.kind
         var file: OpenFile?
-        var attributes: [ExtendedAttribute] = []
-        do throws(SystemError) {
-            let item = try TreeItem(at: entry.path, by: cursor)
-            switch kind {
-            case .symbolicLink: kind = .symbolicLink(target: try item.readTarget())
-            case .hardLink: kind = .hardLink(target: linked[item.status.identity] ?? entry.path)
-            case .file:
-                if item.status.linkCount > 1 { linked[item.status.identity] = entry.path }
-                file = try item.open(.reading)
-            case .directory: file = try item.open(.directory)
-            }
-            if let file {
-                attributes = try FileAttributes(of: file.descriptor, holding: []).carried
-            }
-        } catch {
-            throw SourceWalker.unreadable(entry.path.bytes, error)
+        switch kind {
+        case .symbolicLink: kind = .symbolicLink(target: try readTarget())
+        case .hardLink: kind = .hardLink(target: linked[status.identity] ?? entry.path)
+        case .file:
+            if status.linkCount > 1 { linked[status.identity] = entry.path }
+            file = try open(.reading)
+        case .directory: file = try open(.directory)
+        }
+        let attributes = try file.map { file throws(SystemError) in
+            try FileAttributes(of: file.descriptor, holding: []).carried
         }
         let whole = ArchiveEntry(
             path: entry.path,
             kind: kind,
             permissions: entry.permissions,
             modificationTime: entry.modificationTime,
-            extendedAttributes: attributes
+            extendedAttributes: attributes ?? []
         )
         return (whole, file)
     }

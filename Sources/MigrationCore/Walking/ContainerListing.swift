@@ -5,20 +5,20 @@ internal import MigrationSystem
 /// Lists what a container holds, without reading any content.
 struct ContainerListing: SourceVisitor {
     private let selection: ContainerSelection
-    private let body: (ArchiveEntry, Omission.Reason?) throws -> Bool
+    private let body: (SourceItem, ArchiveEntry, Omission.Reason?) throws -> Bool
     private var linked: Set<FileStatus.Identity> = []
     /// The directory that is left out, with everything below it.
     private var omitted: (path: [UInt8], reason: Omission.Reason)?
 
     /// Lists everything in the container at `root` except its bookkeeping and metadata.
     ///
-    /// `body` gets each entry, and why an export would leave it out; it returns whether to enter a
-    /// directory.
+    /// `body` gets each item and its entry, without attributes and the targets of links, and why an export
+    /// would leave it out; it returns whether to enter a directory.
     static func list(
         _ root: OpenFile,
         selecting selection: ContainerSelection,
         on operation: MigrationOperation,
-        _ body: (ArchiveEntry, Omission.Reason?) throws -> Bool
+        _ body: (SourceItem, ArchiveEntry, Omission.Reason?) throws -> Bool
     ) throws {
         try withoutActuallyEscaping(body) { body in
             var listing = ContainerListing(selection: selection, body: body)
@@ -63,6 +63,6 @@ struct ContainerListing: SourceVisitor {
             permissions: item.status.permissions,
             modificationTime: item.status.modificationTime
         )
-        return try body(entry, omitted?.reason ?? selection.reasonForOmitting(item))
+        return try body(item, entry, omitted?.reason ?? selection.reasonForOmitting(item))
     }
 }
