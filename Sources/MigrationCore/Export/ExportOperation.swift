@@ -127,10 +127,10 @@ extension ExportReport {
         header: ArchiveHeader,
         summary: ArchiveWriter.Summary,
         resumes: Bool,
-        entries: EntryArchiver,
+        archiver: ItemArchiver,
         export: any ContainerExport
     ) {
-        var omissions = entries.omissions
+        var omissions = archiver.omissions
         for omission in export.omissions { omissions.append(omission) }
         self.init(
             header: header,
@@ -141,8 +141,8 @@ extension ExportReport {
             resumedBytes: resumes ? summary.keptBytes : nil,
             fingerprint: summary.fingerprint,
             omissions: omissions,
-            externalLinks: entries.externalLinks,
-            externalLinkCount: entries.externalLinkCount,
+            externalLinks: archiver.externalLinks,
+            externalLinkCount: archiver.externalLinkCount,
             sessionReport: export.report(on: summary.totals)
         )
     }
@@ -262,7 +262,7 @@ struct ExportOperation {
         )
         if !options.extraMetadata.contains(.owners) {
             let owner = try FileOwner(servedIn: root.descriptor)
-            archiver.entries.reader = owner.map(UserIdentity.init)
+            archiver.reader = owner.map(UserIdentity.init)
         }
         try export.exportResources(to: archiver)
         let summary = try writer.finish()
@@ -270,7 +270,7 @@ struct ExportOperation {
             header: header,
             summary: summary,
             resumes: beginning != nil,
-            entries: archiver.entries,
+            archiver: archiver,
             export: export
         )
     }

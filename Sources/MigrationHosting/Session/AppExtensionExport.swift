@@ -91,7 +91,7 @@ private final class AppExtensionExport: ContainerExport {
     func exportResources(to archiver: ItemArchiver) throws {
         let roots = try host.directories.sourceRoots(as: host.session.paths)
         let items = AppendedItemArchiver(to: archiver, from: roots, observer: host.observer)
-        archiver.entries.activityHandler = { [observer = host.observer, session = host.session] in
+        archiver.notifyOfActivity { [observer = host.observer, session = host.session] in
             observer.noteActivity()
             session.checkBounds()
         }
@@ -117,7 +117,7 @@ private final class AppExtensionExport: ContainerExport {
             .map { (group: $0.key, path: $0.value) }
         for (group, path) in places {
             let root = OpenFile(try FileDescriptor.open(path, .directory))
-            try left.search(root, of: group, omitting: archiver.entries, on: archiver.operation)
+            try left.search(root, of: group, omitting: archiver, on: archiver.operation)
         }
         return left
     }

@@ -27,7 +27,7 @@ final class AppendedItemArchiver {
         self.archiver = archiver
         self.roots = roots
         self.observer = observer
-        archiver.entries.checkPaths()
+        archiver.checkPaths()
     }
 
     /// Appends the item at `source` under `name`.
@@ -36,20 +36,18 @@ final class AppendedItemArchiver {
     func append(_ source: BytePath, as name: [UInt8]) throws {
         if let failure { throw failure }
         try beforeAppend()
-        let before = archiver.entries.entryCount
-        let (start, contentBefore) = (SuspendingClock.now, archiver.entries.contentBytes)
+        let before = archiver.entryCount
         do {
             let location = try roots.locate(source)
             let path = EntryPath(meantBy: name).bytes
             try location.checkIsReadable(at: path)
-            let bytes = try archiver.appendItem(at: location, as: path)
+            let bytes = try archive(location, as: path)
             observer.noteAppend(of: bytes, from: location.kind, path)
-            noteItem(path, since: start, contentBefore: contentBefore)
             noteName(name, for: path, of: source)
         } catch is CancellationError {
             throw CancellationError()
         } catch {
-            if archiver.entries.entryCount != before { failure = error }
+            if archiver.entryCount != before { failure = error }
             throw advised(error, on: source)
         }
     }
@@ -65,10 +63,8 @@ final class AppendedItemArchiver {
             guard location.kind == .container, location.name != nil else {
                 return try append(source, as: name)
             }
-            let (start, contentBefore) = (SuspendingClock.now, archiver.entries.contentBytes)
             let path = EntryPath(meantBy: name).bytes
-            _ = try archiver.appendItem(at: location, as: path)
-            noteItem(path, since: start, contentBefore: contentBefore)
+            _ = try archive(location, as: path)
             noteName(name, for: path, of: source)
         }
     }
@@ -90,13 +86,12 @@ final class AppendedItemArchiver {
         }
     }
 
-    private func noteItem(
-        _ name: [UInt8],
-        since start: SuspendingClock.Instant,
-        contentBefore: UInt64
-    ) {
-        let bytes = archiver.entries.contentBytes &- contentBefore
-        observer.noteItem(of: bytes, name, since: start)
+    /// Archives the item at `location` as `path`; returns the bytes of content of a file.
+    private func archive(_ location: SourceRoots.Location, as path: [UInt8]) throws -> UInt64 {
+        let (start, before) = (SuspendingClock.now, archiver.contentBytes)
+        let bytes = try archiver.appendItem(at: location, as: path)
+        observer.noteItem(of: archiver.contentBytes &- before, path, since: start)
+        return bytes
     }
 
     private func noteName(_ name: [UInt8], for path: [UInt8], of source: BytePath) {

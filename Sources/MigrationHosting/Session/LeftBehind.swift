@@ -151,7 +151,7 @@ extension LeftBehind {
     mutating func search(
         _ root: OpenFile,
         of group: String?,
-        omitting archived: EntryArchiver,
+        omitting archived: ItemArchiver,
         on operation: MigrationOperation
     ) throws {
         var search = Search(group: group, archived: archived, found: self)
@@ -171,11 +171,11 @@ extension LeftBehind {
             .map { [UInt8](utf8: $0) }
 
         let group: String?
-        let archived: EntryArchiver
+        let archived: ItemArchiver
         var found: LeftBehind
         private var levels: [Level] = []
 
-        init(group: String?, archived: EntryArchiver, found: LeftBehind) {
+        init(group: String?, archived: ItemArchiver, found: LeftBehind) {
             self.group = group
             self.archived = archived
             self.found = found
