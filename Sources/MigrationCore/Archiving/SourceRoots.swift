@@ -19,15 +19,25 @@ package struct SourceRoots {
         /// The open root that contains it, and the path beneath that; empty for the root itself.
         package let root: OpenFile
         package let path: [UInt8]
+
+        fileprivate init(
+            _ root: Root,
+            _ directory: OpenFile,
+            name: ArraySlice<UInt8>?,
+            at path: [UInt8]
+        ) {
+            (kind, self.root) = (root.kind, root.directory)
+            (self.directory, self.name, self.path) = (directory, name, path)
+        }
     }
 
-    private struct Root {
+    fileprivate struct Root {
         let kind: Kind
         let path: BytePath
         /// The directory; for a granted file, the one that contains it.
         let directory: OpenFile
         let identity: FileStatus.Identity
-        var isFile = false
+        let isFile: Bool
 
         /// The path of `item` from the root.
         func relativePath(of item: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
@@ -45,28 +55,26 @@ package struct SourceRoots {
 
     package init() {}
 
-    /// Adds the directory at `path`, an absolute path without links.
+    /// Adds the directory at `path`, an absolute path without links; a granted resource may be a file.
     package mutating func add(_ path: BytePath, _ kind: Kind) throws(SystemError) {
-        let directory = OpenFile(try FileDescriptor.open(path, .directory))
-        let identity = try directory.descriptor.status().identity
-        roots.append(Root(kind: kind, path: path, directory: directory, identity: identity))
-        if kind == .container { bookkeeping = try Self.bookkeeping(in: directory) }
-    }
-
-    /// Adds the file or directory at `path`, an absolute path without links.
-    package mutating func addGrant(_ path: BytePath) throws(SystemError) {
-        let status = try FileDescriptor.status(atPath: path)
-        if status.kind == .directory { return try add(path, .grantedResource) }
-        let directory = OpenFile(try FileDescriptor.open(path.parent, .directory))
+        var isFile = false
+        if kind == .grantedResource {
+            isFile = try FileDescriptor.status(atPath: path).kind != .directory
+        }
+        let place = isFile ? path.parent : path
+        let directory = OpenFile(try FileDescriptor.open(place, .directory))
         roots.append(
             Root(
-                kind: .grantedResource,
+                kind: kind,
                 path: path,
                 directory: directory,
-                identity: status.identity,
-                isFile: true
+                identity: try directory.descriptor.status().identity,
+                isFile: isFile
             )
         )
+        guard kind == .container else { return }
+        let name = ContainerLayout.bookkeepingName
+        bookkeeping = try directory.descriptor.statusIfPresent(of: name)?.identity
     }
 
     /// Makes `alias` another name of `path`, which contains no links.
@@ -96,19 +104,19 @@ package struct SourceRoots {
         guard let root = roots.first(where: { item.isEqual(toOrBelow: $0.path) }) else {
             throw Self.outside(path)
         }
-        if item == root.path { return Self.location(of: root) }
+        if item == root.path {
+            let name = root.isFile ? item.lastComponent : nil
+            return Location(root, root.directory, name: name?[...], at: name ?? [])
+        }
         guard !root.isFile else {
             throw MigrationError(.invalidPath, "can't be reached", path: path)
         }
         let slash = item.bytes.lastIndex(of: UInt8(ascii: "/")) ?? 0
         let name = item.bytes[(slash + 1)...]
-        return Location(
-            kind: root.kind,
-            directory: try directory(at: item.bytes[..<slash], holding: name, in: root, for: path),
-            name: name,
-            root: root.directory,
-            path: [UInt8](root.relativePath(of: item.bytes[...]))
-        )
+        let parent = item.bytes[..<slash]
+        let directory = try directory(at: parent, holding: name, in: root, for: path)
+        let relative = [UInt8](root.relativePath(of: item.bytes[...]))
+        return Location(root, directory, name: name, at: relative)
     }
 
     /// Opens the directory at `parent`, from which `name` may be exported.
@@ -121,8 +129,7 @@ package struct SourceRoots {
         if let last, last.path.span.isEqual(to: parent.span) { return last.directory }
         let directory = try Self.open(root.relativePath(of: parent), in: root, for: path)
         let isRefused = try Self.reaching(path) { () throws(SystemError) in
-            try directory === root.directory
-                ? isBookkeeping(name, in: root) : liesInBookkeeping(directory, beneath: root)
+            try isBookkeeping(name, in: directory, beneath: root)
         }
         guard !isRefused else {
             let message = "is the container's bookkeeping, which is never exported"
@@ -134,17 +141,6 @@ package struct SourceRoots {
             last = (parent, directory)
         }
         return directory
-    }
-
-    private static func location(of root: Root) -> Location {
-        let name = root.isFile ? root.path.lastComponent : nil
-        return Location(
-            kind: root.kind,
-            directory: root.directory,
-            name: name?[...],
-            root: root.directory,
-            path: name ?? []
-        )
     }
 
     /// Opens the directory at `relative` in `root`; returns that of `root` itself if this is empty.
@@ -195,27 +191,17 @@ package struct SourceRoots {
 // The bookkeeping is recognized by identity, because links, dots and a file system that folds case
 // can give it many paths.
 extension SourceRoots {
-    private static func bookkeeping(
-        in container: OpenFile
-    ) throws(SystemError) -> FileStatus.Identity? {
-        try container.descriptor.statusIfPresent(of: ContainerLayout.bookkeepingName)?.identity
-    }
-
-    /// Whether `name` in a root is the bookkeeping.
+    /// Whether `name` in a root is the bookkeeping; another `directory` may be the bookkeeping or in it, according
+    /// to its parents.
     private func isBookkeeping(
         _ name: ArraySlice<UInt8>,
-        in root: Root
-    ) throws(SystemError) -> Bool {
-        guard let bookkeeping else { return false }
-        return try root.directory.descriptor.statusIfPresent(of: name)?.identity == bookkeeping
-    }
-
-    /// Whether `directory` is the bookkeeping or is in it, according to its parents.
-    private func liesInBookkeeping(
-        _ directory: OpenFile,
+        in directory: OpenFile,
         beneath root: Root
     ) throws(SystemError) -> Bool {
         guard let bookkeeping else { return false }
+        if directory === root.directory {
+            return try directory.descriptor.statusIfPresent(of: name)?.identity == bookkeeping
+        }
         var path = [UInt8](utf8: ".")
         var identity = try directory.descriptor.status().identity
         while identity != root.identity {

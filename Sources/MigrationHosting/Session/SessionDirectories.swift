@@ -71,7 +71,7 @@ struct SessionDirectories {
             for group in groups.values { try roots.add(group, .applicationGroup) }
             try roots.add(temporaryDirectory, .temporaryDirectory)
             // A resource inside another one must be found before the outer one.
-            for grant in grants.grants.reversed() { try roots.addGrant(grant.path) }
+            for grant in grants.grants.reversed() { try roots.add(grant.path, .grantedResource) }
         } catch {
             let message = "the directories that the extension may export can't be opened"
             let path = container.rootPath
