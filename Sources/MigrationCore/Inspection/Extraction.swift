@@ -62,6 +62,13 @@ extension ArchiveSource {
 
 /// One extraction: entries restored in a directory of their own, then moved in one by one.
 struct Extraction {
+    /// The longest chain of hard links to follow; each link needs a scan of the whole archive.
+    private static let linkDepthLimit = 8
+    /// The limit for the bytes of the paths that links lead to, in memory.
+    private static let targetByteLimit = 16 << 20
+    /// The approximate overhead of a path in memory.
+    private static let pathOverhead = 128
+
     let source: ArchiveSource
     let directory: BytePath
     let search: EntrySearch
@@ -137,15 +144,36 @@ struct Extraction {
         let paths = selection.paths
         let isConfined = try selection.patterns.isEmpty && reader.select(paths)
         if reader.totals?.hardLinks == 0 { return [] }
-        var search = LinkTargetSearch(for: search, on: operation)
+        var targets: Set<EntryPath> = []
+        var known: Set<EntryPath> = []
+        var (depth, byteCount) = (0, 0)
         repeat {
+            known = targets
             let scan =
                 try isConfined
                 ? reader : ArchiveReader(source.open(operation.alone), access: .selective)
-            try search.scan(scan)
-            if isConfined { _ = try reader.select(paths + search.targets) }
-        } while search.hasGrown
-        return search.targets
+            while let entry = try scan.next() {
+                try operation.check()
+                // The last scan may have found a target that is itself a hard link.
+                guard case .hardLink(let target) = entry.kind, !isSelected(target),
+                    isSelected(entry.path) || known.contains(entry.path),
+                    targets.insert(target).inserted
+                else { continue }
+                byteCount += target.bytes.count + Self.pathOverhead
+                guard depth <= Self.linkDepthLimit, byteCount <= Self.targetByteLimit else {
+                    let message = "too many hard links to files that are not selected"
+                    throw ArchiveError(.refused, message, entry: entry.path)
+                }
+            }
+            if isConfined { _ = try reader.select(paths + targets) }
+            depth += 1
+        } while targets.count > known.count
+        return targets
+    }
+
+    private func isSelected(_ path: EntryPath) -> Bool {
+        selection.paths.contains(where: path.isEqual(toOrBelow:))
+            || search.matches(path, isDirectory: false)
     }
 
     private func restore(
@@ -153,10 +181,15 @@ struct Extraction {
         linkTargets: Set<EntryPath>,
         into root: OpenFile
     ) throws -> ImportReport {
-        let staging = try makeStaging(in: root)
-        // Best effort; the caller needs the first error.
+        let placement = try StagedPlacement(
+            in: root,
+            at: directory,
+            policy: policy,
+            on: operation
+        )
         var isMovedIn = false
-        defer { if !isMovedIn { try? root.descriptor.removeTree(StagedPlacement.stagingName) } }
+        defer { if !isMovedIn { placement.discard() } }
+        let staging = placement.directory
         var extraction = try ArchiveExtractor.Options(options, for: reader, in: staging)
         extraction.selection = selection.paths
         if !selection.patterns.isEmpty || !selection.printed.isEmpty {
@@ -171,113 +204,8 @@ struct Extraction {
         let extractor = try ArchiveExtractor.restore(reader, in: staging, options: extraction)
         try options.expectedFingerprint?.check(reader.fingerprint)
         try search.checkMatches(isPartial: extractor.tally.isIncomplete)
-        try moveIn(staging, to: root)
+        try placement.run()
         isMovedIn = true
         return ImportReport(of: reader, restoredBy: extractor, totals: extractor.tally.totals)
-    }
-
-    private func makeStaging(in root: OpenFile) throws(MigrationError) -> OpenFile {
-        do throws(SystemError) {
-            try StagingDirectory.removeLeftover(StagedPlacement.stagingName, in: root)
-            try root.descriptor.makeDirectory(StagedPlacement.stagingName, permissions: 0o700)
-            do {
-                return try openStaging(in: root)
-            } catch {
-                // Best effort; the caller needs the first error.
-                if !error.isBusy {
-                    try? root.descriptor.removeDirectory(StagedPlacement.stagingName)
-                }
-                throw error
-            }
-        } catch {
-            if error.isBusy {
-                let message = "another extraction into this directory is running"
-                throw MigrationError(.containerBusy, message, path: directory)
-            }
-            let code: MigrationError.Code = error.isOutOfSpace ? .outOfSpace : .outputFailed
-            throw MigrationError(code, "can't be written to", path: directory, cause: error)
-        }
-    }
-
-    private func openStaging(in root: OpenFile) throws(SystemError) -> OpenFile {
-        let staging = OpenFile(try root.descriptor.open(StagedPlacement.stagingName, .directory))
-        try staging.descriptor.lock(.exclusive)
-        // Another extraction may have removed it as a leftover before it was locked.
-        let named = try root.descriptor.status(of: StagedPlacement.stagingName).identity
-        guard try staging.descriptor.status().identity == named else { throw .busy }
-        return staging
-    }
-
-    /// Moves all restored items to their destinations.
-    private func moveIn(_ staging: OpenFile, to root: OpenFile) throws {
-        let placement = StagedPlacement(
-            of: staging,
-            in: root,
-            called: directory,
-            policy: policy,
-            on: operation
-        )
-        try placement.run()
-        do throws(SystemError) {
-            try root.descriptor.removeTree(StagedPlacement.stagingName)
-        } catch {
-            placement.undo()
-            let message = "the temporary directory of the extraction can't be removed"
-            let path = directory / StagedPlacement.stagingName
-            throw MigrationError(.outputFailed, message, path: path, cause: error)
-        }
-    }
-}
-
-/// Finds unselected files that selected hard links refer to.
-private struct LinkTargetSearch {
-    /// The longest chain of hard links to follow; each link needs a scan of the whole archive.
-    private static let depthLimit = 8
-    /// The limit for the bytes of paths in memory.
-    private static let byteLimit = 16 << 20
-    /// The approximate overhead of a path in memory.
-    private static let pathOverhead = 128
-
-    private let search: EntrySearch
-    private let operation: MigrationOperation
-    private var depth = 0
-    private var byteCount = 0
-
-    /// The targets found so far.
-    private(set) var targets: Set<EntryPath> = []
-
-    /// Whether the last scan found a target, which may itself be a hard link.
-    private(set) var hasGrown = false
-
-    init(for search: EntrySearch, on operation: MigrationOperation) {
-        (self.search, self.operation) = (search, operation)
-    }
-
-    /// Scans the entries of `reader` once.
-    mutating func scan(_ reader: ArchiveReader) throws {
-        let known = targets
-        while let entry = try reader.next() {
-            try operation.check()
-            guard case .hardLink(let target) = entry.kind, !isSelected(target),
-                isSelected(entry.path) || known.contains(entry.path)
-            else { continue }
-            try add(target, of: entry.path)
-        }
-        hasGrown = targets.count > known.count
-        depth += 1
-    }
-
-    private func isSelected(_ path: EntryPath) -> Bool {
-        search.paths.contains(where: path.isEqual(toOrBelow:))
-            || search.matches(path, isDirectory: false)
-    }
-
-    private mutating func add(_ target: EntryPath, of path: EntryPath) throws(ArchiveError) {
-        guard targets.insert(target).inserted else { return }
-        byteCount += target.bytes.count + Self.pathOverhead
-        guard depth <= Self.depthLimit, byteCount <= Self.byteLimit else {
-            let message = "too many hard links to files that are not selected"
-            throw ArchiveError(.refused, message, entry: path)
-        }
     }
 }

@@ -1,7 +1,8 @@
 internal import MigrationArchive
+internal import MigrationContainers
 internal import MigrationSystem
 
-/// Moves the staged items of an extraction to their destination: all of them, or none.
+/// The staging directory of an extraction, whose items move to their destination: all of them, or none.
 package struct StagedPlacement {
     /// What happens to existing items.
     package enum Policy: Sendable {
@@ -12,46 +13,87 @@ package struct StagedPlacement {
     }
 
     /// The staging directory's own name, which no item of the archive may have.
-    static let stagingName = [UInt8](utf8: ".migration-extracting")
+    private static let stagingName = [UInt8](utf8: ".migration-extracting")
 
     /// The temporary name of a file in the staging directory while another one replaces it.
     private static let replacedName = [UInt8](utf8: ".migration-replaced")
 
-    private let directory: BytePath
+    private let root: OpenFile
+    private let path: BytePath
     private let policy: Policy
+    /// The staging directory, which is locked.
+    let directory: OpenFile
     private let staged: DirectoryCursor<OpenFile>
     private let present: DirectoryCursor<OpenFile>
     private let operation: MigrationOperation
     /// The paths of moved items, each after a byte that says whether it was exchanged.
     private let moved: RecordSpool
 
-    /// Moves the content of `staging` to `root`, which messages call `directory`.
+    /// Makes the staging directory in `root`, the destination at `path`.
     init(
-        of staging: OpenFile,
         in root: OpenFile,
-        called directory: BytePath,
+        at path: BytePath,
         policy: Policy,
         on operation: MigrationOperation
-    ) {
-        self.directory = directory
-        self.policy = policy
-        self.operation = operation
-        staged = DirectoryCursor(root: staging)
+    ) throws(MigrationError) {
+        do throws(SystemError) {
+            directory = try Self.makeDirectory(in: root)
+        } catch {
+            if error.isBusy {
+                let message = "another extraction into this directory is running"
+                throw MigrationError(.containerBusy, message, path: path)
+            }
+            let code: MigrationError.Code = error.isOutOfSpace ? .outOfSpace : .outputFailed
+            throw MigrationError(code, "can't be written to", path: path, cause: error)
+        }
+        (self.root, self.path, self.policy, self.operation) = (root, path, policy, operation)
+        staged = DirectoryCursor(root: directory)
         present = DirectoryCursor(root: root)
         moved = RecordSpool(in: root)
     }
 
-    /// Moves everything; if an item can't be moved, all moves are undone.
+    private static func makeDirectory(in root: OpenFile) throws(SystemError) -> OpenFile {
+        try StagingDirectory.removeLeftover(stagingName, in: root)
+        try root.descriptor.makeDirectory(stagingName, permissions: 0o700)
+        do throws(SystemError) {
+            let directory = OpenFile(try root.descriptor.open(stagingName, .directory))
+            try directory.descriptor.lock(.exclusive)
+            // Another extraction may have removed it as a leftover before it was locked.
+            let named = try root.descriptor.status(of: stagingName).identity
+            guard try directory.descriptor.status().identity == named else { throw .busy }
+            return directory
+        } catch {
+            // Best effort; the caller needs the first error.
+            if !error.isBusy { try? root.descriptor.removeDirectory(stagingName) }
+            throw error
+        }
+    }
+
+    /// Moves everything and removes the staging directory; if something fails, all moves are undone.
     ///
     /// - Throws: ``MigrationError`` of codes `outputExists`, `outputFailed` and `outOfSpace`; `CancellationError`.
     func run() throws {
         if case .merged = policy { try walk { try meeting(of: $0, $1) == .directories } }
         do {
             try walk(move)
+            try root.descriptor.removeTree(Self.stagingName)
         } catch {
             undo()
-            throw error
+            guard let error = error as? SystemError else { throw error }
+            let message = "the temporary directory of the extraction can't be removed"
+            throw MigrationError(
+                .outputFailed,
+                message,
+                path: path / Self.stagingName,
+                cause: error
+            )
         }
+    }
+
+    /// Removes the staging directory with everything in it.
+    func discard() {
+        // Best effort; the caller needs the first error.
+        try? root.descriptor.removeTree(Self.stagingName)
     }
 
     /// A directory of the archive, and the existing one.
@@ -160,7 +202,7 @@ extension StagedPlacement {
     }
 
     /// Undoes every move, the last one first.
-    func undo() {
+    private func undo() {
         // The caller needs the first error; what can't be opened anymore stays where it is.
         try? moved.forEachReversed { record in
             let path = BytePath(Array(record.dropFirst()))
@@ -220,7 +262,7 @@ extension StagedPlacement {
 
 extension StagedPlacement {
     private func destination(of path: [UInt8]) -> BytePath {
-        path.isEmpty ? directory : directory / BytePath(path)
+        path.isEmpty ? self.path : self.path / BytePath(path)
     }
 
     private func failure(_ error: SystemError, at path: [UInt8]) -> MigrationError {
