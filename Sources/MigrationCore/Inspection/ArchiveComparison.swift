@@ -6,13 +6,6 @@ internal import MigrationSystem
 /// From two archive files in tree order, as exports write them, it reads only the headers, and the
 /// content of files of equal size unless equal pieces prove them equal.
 final class ArchiveComparison {
-    /// Two files with the same path and size, whose content is still to be compared.
-    private struct Suspect {
-        let path: EntryPath
-        let first: UInt64
-        let second: UInt64
-    }
-
     /// The maximum number of pairs of files before their content is read, in the order of the first
     /// archive.
     private static let suspectLimit = 4096
@@ -20,7 +13,8 @@ final class ArchiveComparison {
 
     private let differences: Differences
     private let operation: MigrationOperation
-    private var suspects: [Suspect] = []
+    /// Two files with the same path and size, whose content is still to be compared, and where they are.
+    private var suspects: [(path: EntryPath, first: UInt64, second: UInt64)] = []
     private var suspectBytes = 0
 
     init(_ differences: Differences, on operation: MigrationOperation) {
@@ -141,12 +135,7 @@ extension ArchiveComparison {
         guard try compareHeaders(first.entry, second.entry), first.entry.contentSize > 0,
             !contents.first.holds(first.range, asHeldBy: contents.second, at: second.range)
         else { return }
-        let suspect = Suspect(
-            path: path,
-            first: first.range.lowerBound,
-            second: second.range.lowerBound
-        )
-        suspects.append(suspect)
+        suspects.append((path, first.range.lowerBound, second.range.lowerBound))
         suspectBytes += path.bytes.count
         if suspects.count >= Self.suspectLimit || suspectBytes >= Self.suspectBytesLimit {
             try readSuspects(contents)

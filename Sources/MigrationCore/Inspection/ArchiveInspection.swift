@@ -82,6 +82,9 @@ extension ArchiveSource {
         }
     }
 
+    /// The limit for the bytes of paths, targets and attributes in memory while entries are sorted.
+    private static let windowLimit = 4 << 20
+
     /// Calls `body` for each entry of the archive in `input`.
     ///
     /// If `paths` isn't empty, only the pieces around these paths are read, provided the archive is
@@ -93,25 +96,29 @@ extension ArchiveSource {
     ) throws -> ArchiveInspection {
         let reader = try ArchiveReader(input, at: paths, orAllBy: .listing)
         var totals = ArchiveTotals()
-        var window = WindowListing()
+        /// The entries of a window, until they are listed in the order of a walk.
+        var window: [ArchiveEntry] = []
+        var byteCount = 0
+        func endWindow() throws {
+            for index in EntryPath.treeOrder(of: window.map(\.path)) { try body(window[index]) }
+            window.removeAll(keepingCapacity: true)
+            byteCount = 0
+        }
         do {
             while let entry = try reader.next() {
                 try input.operation.check()
                 totals.count(entry)
-                if reader.place == .first || window.isFull { try window.end(body) }
+                if reader.place == .first || byteCount > windowLimit { try endWindow() }
                 window.append(entry)
+                byteCount += entry.byteCount
             }
         } catch {
             // Findings are reported, but the failure matters more.
-            try? window.end(body)
+            try? endWindow()
             throw error
         }
-        try window.end(body)
-        return ArchiveInspection(
-            reader,
-            totals: reader.totals ?? totals,
-            archiveBytes: reader.archiveBytes
-        )
+        try endWindow()
+        return ArchiveInspection(reader, counting: totals)
     }
 
     /// Checks an archive: by default, reads everything as an import would, but restores nothing.
@@ -151,6 +158,14 @@ extension ArchiveSource {
     }
 }
 
+extension ArchiveInspection {
+    /// The description of the archive that `reader` has read; `totals` are those of another program's tar file.
+    init(_ reader: ArchiveReader, counting totals: ArchiveTotals? = nil) {
+        let totals = reader.totals ?? totals
+        self.init(reader, totals: totals, archiveBytes: reader.archiveBytes)
+    }
+}
+
 extension ArchiveReader {
     /// Opens the archive in `input` to read the entries at `paths` and below them.
     ///
@@ -172,45 +187,13 @@ extension ArchiveSource {
                 of: input,
                 options: ArchiveExtractor.Options(treating: .keep)
             )
-            return extractor.omissions.onlyDamaged
+            let omissions = extractor.omissions
+            var losses = OmissionList()
+            for item in omissions.items where item.reason == .damaged { losses.append(item) }
+            // It is assumed that those that are only counted are damaged too.
+            losses.countFurther(omissions.count - omissions.items.count)
+            return losses
         }
-    }
-}
-
-extension OmissionList {
-    /// The omissions because of damage; it is assumed that this includes those that are only
-    /// counted.
-    fileprivate var onlyDamaged: OmissionList {
-        var list = OmissionList()
-        for item in items where item.reason == .damaged { list.append(item) }
-        list.countFurther(count - items.count)
-        return list
-    }
-}
-
-/// The entries of a window, until they are listed in the order of a walk.
-private struct WindowListing {
-    /// The limit for the bytes of paths, targets and attributes in memory.
-    private static let byteLimit = 4 << 20
-
-    private var entries: [ArchiveEntry] = []
-    private var byteCount = 0
-
-    /// Whether the entries take too much memory to be sorted with others.
-    var isFull: Bool { byteCount > Self.byteLimit }
-
-    mutating func append(_ entry: ArchiveEntry) {
-        entries.append(entry)
-        byteCount += entry.byteCount
-    }
-
-    /// Passes the entries to `body`.
-    mutating func end(_ body: (ArchiveEntry) throws -> Void) throws {
-        for index in EntryPath.treeOrder(of: entries.map { $0.path }) {
-            try body(entries[index])
-        }
-        entries.removeAll(keepingCapacity: true)
-        byteCount = 0
     }
 }
 

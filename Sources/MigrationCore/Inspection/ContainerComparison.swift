@@ -52,8 +52,8 @@ private final class ContainerComparison {
     private let differences: Differences
     private let operation: MigrationOperation
     private var search: EntrySearch { differences.search }
-    /// The extra metadata that the first side holds.
-    private var extra: ExtraMetadata = []
+    /// The first side, if it is an archive.
+    private var reader: ArchiveReader?
     private var shownBytes: UInt64 = 0
 
     private var seen = SeenPaths()
@@ -73,12 +73,12 @@ private final class ContainerComparison {
 
     /// Compares everything with an archive.
     func run(_ reader: ArchiveReader) throws {
-        extra = reader.header?.extraMetadata ?? []
+        self.reader = reader
         while let entry = try reader.next() {
-            try step(reader)
+            try step()
             guard search.finds(entry) else { continue }
             seen.insert(entry.path)
-            try compare(entry, from: .archive(reader))
+            try compare(entry, of: nil)
         }
         try findOthers()
     }
@@ -97,14 +97,14 @@ private final class ContainerComparison {
             let (whole, file) = try SourceWalker.reading(item.path) { () throws(SystemError) in
                 try item.complete(entry, &linked)
             }
-            try compare(whole, from: .file(file))
+            try compare(whole, of: file)
             return true
         }
         try findOthers()
     }
 
     /// Shows how much of an archive was read, and throws if the operation was cancelled.
-    private func step(_ reader: ArchiveReader? = nil) throws {
+    private func step() throws {
         try operation.check()
         guard let consumed = reader?.consumedBytes, consumed != shownBytes else { return }
         shownBytes = consumed
@@ -115,9 +115,9 @@ private final class ContainerComparison {
 // MARK: - Entries of the first side
 
 extension ContainerComparison {
-    /// Reports the differences between `entry`, whose content `content` reads next, and the
-    /// container.
-    private func compare(_ entry: ArchiveEntry, from content: ComparedContent) throws {
+    /// Reports the differences between `entry`, which is that of `file` if the first side is a directory, and
+    /// the container.
+    private func compare(_ entry: ArchiveEntry, of file: OpenFile?) throws {
         let path = entry.path
         guard let present = try item(at: path) else {
             return try differences.add(path, differences.sides.onlyInFirst)
@@ -136,7 +136,7 @@ extension ContainerComparison {
         try differences.compareStatus(of: entry, status.permissions, status.modificationTime, owner)
         try compareNames(of: entry, with: status)
         do {
-            try compareContents(of: entry, with: present, from: content)
+            try compareContents(of: entry, file, with: present)
         } catch let error as SystemError {
             throw SourceWalker.unreadable(path.bytes, error)
         }
@@ -176,8 +176,8 @@ extension ContainerComparison {
 
     private func compareContents(
         of entry: ArchiveEntry,
-        with present: SourceItem,
-        from content: ComparedContent
+        _ expected: OpenFile?,
+        with present: SourceItem
     ) throws {
         let path = entry.path
         switch entry.kind {
@@ -188,11 +188,11 @@ extension ContainerComparison {
             let file = try present.open(.reading)
             try compareAttributes(of: entry, with: file)
             guard try differences.compareSizes(of: entry, present.status.size) else { return }
-            let size = entry.contentSize
-            let offset = try content.firstDifference(from: file, size: size) {
-                try step(content.reader)
-            }
-            guard let offset else { return }
+            var content = ContentComparator(file, size: entry.contentSize) { try self.step() }
+            let offset =
+                try reader.map { try content.firstDifference(from: $0) }
+                ?? expected.map { try content.firstDifference(from: $0) }
+            guard let offset = offset ?? nil else { return }
             try differences.add(path, .content, "the first difference is at byte \(offset)")
         case .directory: try compareAttributes(of: entry, with: present.open(.directory))
         case .hardLink: break
@@ -200,6 +200,7 @@ extension ContainerComparison {
     }
 
     private func compareAttributes(of entry: ArchiveEntry, with file: OpenFile) throws {
+        let extra = reader?.header?.extraMetadata ?? []
         let present = try FileAttributes(of: file.descriptor, holding: extra)
         try differences.compareAttributes(of: entry, present.carried)
     }
@@ -401,11 +402,7 @@ extension MigrationHost {
             operation.progress?.setTotal(Int64(clamping: input.size ?? 0))
             try ContainerComparison(with: lock.root, rules, differences, on: operation).run(reader)
             operation.progress?.finish()
-            return ArchiveInspection(
-                reader,
-                totals: reader.totals,
-                archiveBytes: reader.archiveBytes
-            )
+            return ArchiveInspection(reader)
         }
     }
 }
