@@ -165,9 +165,7 @@ private final class DomainSpools {
     }
 
     func append(_ entry: ArchiveEntry, from reader: ArchiveReader) throws {
-        func omit(_ reason: String) {
-            omitted.append(entry.path.description, because: reason)
-        }
+        func omit(_ reason: String) { omitted.append(entry.path.description, because: reason) }
         guard let domain = StorageDomain(containing: entry.path), let spool = files[domain],
             let path = domain.relativePath(of: entry.path)
         else {
@@ -200,7 +198,8 @@ private final class DomainSpools {
                 time: noteChanges(of: entry)
             )
             try spool.append(header.span)
-            try appendContent(ofSize: size, from: reader, into: spool)
+            try reader.readContent(ofSize: size) { try spool.append($0) }
+            try spool.append(AndroidHeader.padding(for: size).span)
         }
         totals.count(entry)
     }
@@ -216,28 +215,6 @@ private final class DomainSpools {
             omitted.append(entry.path.description, because: "its extended attributes")
         }
         return UInt64(max(0, seconds))
-    }
-
-    /// Appends the content of the entry that was read last, up to the next header.
-    private func appendContent(ofSize size: UInt64, from reader: ArchiveReader, into spool: Spool)
-        throws
-    {
-        let zeros = [UInt8](repeating: 0, count: 64 * 1024)
-        var position: UInt64 = 0
-        func fill(to end: UInt64) throws {
-            while position < end {
-                let count = Int(min(UInt64(zeros.count), end - position))
-                try spool.append(zeros.span.extracting(first: count))
-                position += UInt64(count)
-            }
-        }
-        try reader.readContent { offset, piece in
-            try fill(to: offset)
-            try spool.append(piece)
-            position += UInt64(piece.count)
-        }
-        try fill(to: size)
-        try spool.append(AndroidHeader.padding(for: size).span)
     }
 
     private func root(of domain: StorageDomain) -> [UInt8] {

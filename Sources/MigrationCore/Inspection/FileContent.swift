@@ -38,8 +38,6 @@ private struct FileContent {
     /// The longest chain of hard links to follow.
     private static let linkLimit = 8
 
-    private static let zeros = [UInt8](repeating: 0, count: 64 * 1024)
-
     let source: ArchiveSource
     /// In a stream, the file by a name that may be in printed form.
     var names: PrintedNames?
@@ -56,16 +54,15 @@ private struct FileContent {
             let isPipe = input.size == nil || names != nil
             operation.progress?.setTotal(Int64(clamping: input.size ?? 0))
             let reader = try ArchiveReader(input, access: .selective)
-            if !isPipe { try expectedFingerprint?.check(reader.fingerprint) }
-            let occurrence = try isPipe ? nil : lastOccurrence(of: current, in: reader)
-            if !isPipe { _ = try reader.select([current]) }
+            var occurrence: Int?
+            if !isPipe {
+                try expectedFingerprint?.check(reader.fingerprint)
+                occurrence = try lastOccurrence(of: current, in: reader)
+                _ = try reader.select([current])
+            }
             guard let target = try read(current, occurrence: occurrence, from: reader, body) else {
                 if isPipe { try expectedFingerprint?.check(reader.fingerprint) }
-                return ArchiveInspection(
-                    reader,
-                    totals: reader.totals,
-                    archiveBytes: reader.archiveBytes
-                )
+                return ArchiveInspection(reader)
             }
             guard !isPipe else {
                 let message =
@@ -136,24 +133,34 @@ private struct FileContent {
             let message = "\(kind), and only the content of a file can go to standard output"
             throw MigrationError(.invalidOption, message, path: BytePath(entry.path.bytes))
         }
-        var position: UInt64 = 0
-        try reader.readContent { offset, piece in
-            try passZeros(offset - position, body)
+        try reader.readContent(ofSize: size) { piece in
             try operation.check()
             try body(piece)
-            position = offset + UInt64(piece.count)
             operation.progress?.completedUnitCount = Int64(clamping: reader.consumedBytes)
         }
-        try passZeros(size - position, body)
     }
+}
 
-    private func passZeros(_ count: UInt64, _ body: (Span<UInt8>) throws -> Void) throws {
-        var left = count
-        while left > 0 {
-            try operation.check()
-            let part = Int(min(left, UInt64(Self.zeros.count)))
-            try body(Self.zeros.span.extracting(..<part))
-            left -= UInt64(part)
+extension ArchiveReader {
+    /// Passes the content of the current entry, which has `size` bytes, to `body`, with zeros for its holes.
+    package func readContent(
+        ofSize size: UInt64,
+        _ body: (Span<UInt8>) throws -> Void
+    ) throws {
+        let zeros = [UInt8](repeating: 0, count: 64 * 1024)
+        var position: UInt64 = 0
+        func fill(to end: UInt64) throws {
+            while position < end {
+                let count = Int(min(UInt64(zeros.count), end - position))
+                try body(zeros.span.extracting(first: count))
+                position += UInt64(count)
+            }
         }
+        try readContent { offset, piece in
+            try fill(to: offset)
+            try body(piece)
+            position += UInt64(piece.count)
+        }
+        try fill(to: size)
     }
 }
