@@ -181,13 +181,13 @@ extension MigrationHost {
         rehearsesCancellation: Bool = false,
         versionRehearsal: VersionRehearsal? = nil
     ) async throws -> PreflightReport {
-        try await withOperationThread { cancellation in
+        try await withOperation(threadCount: 1) { operation in
             let preflight = Preflight(
                 container: container,
                 appExtension: appExtension,
                 rehearsesCancellation: rehearsesCancellation,
                 versionRehearsal: versionRehearsal,
-                operation: MigrationOperation(cancellation: cancellation),
+                operation: operation,
                 migrationHost: self
             )
             return try preflight.run()

@@ -19,23 +19,14 @@ package func withOperation<Result>(
     if let threadCount, !(1...MigrationOperation.threadLimit).contains(threadCount) {
         throw MigrationError(.invalidOption, "the number of threads must be from 1 to 64")
     }
-    return try await withOperationThread { cancellation in
-        try await body(
-            MigrationOperation(requesting: threadCount, cancellation, progress: progress)
-        )
-    }
-}
-
-/// Runs `body` on its own thread, with a flag that is raised when the calling task is cancelled.
-package func withOperationThread<Result>(
-    _ body: (CancellationFlag) async throws -> Result
-) async throws -> Result {
     let cancellation = CancellationFlag()
     let thread = try OperationThread.start()
     defer { thread.close() }
     return try await withTaskCancellationHandler {
         try await withTaskExecutorPreference(thread) {
-            try await body(cancellation)
+            try await body(
+                MigrationOperation(requesting: threadCount, cancellation, progress: progress)
+            )
         }
     } onCancel: {
         cancellation.cancel()

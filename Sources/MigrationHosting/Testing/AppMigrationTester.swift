@@ -264,15 +264,12 @@ extension AppMigrationTester {
         ) async throws {
             subject.noteBeginning()
             try await throwingErrorsOfExtension {
-                try await withOperationThread { cancellation in
+                try await withOperation(threadCount: 1, progress: progress) { operation in
                     let testerImport = TesterImport(
                         subject: subject,
                         directory: extractedResourceURL,
                         request: importRequest,
-                        operation: MigrationOperation(
-                            cancellation: cancellation,
-                            progress: progress
-                        )
+                        operation: operation
                     )
                     try testerImport.run()
                 }
@@ -290,9 +287,7 @@ extension AppMigrationTester {
         ///   `outputFailed`.
         public func registerImportCompletion(with status: MigrationStatus) async throws {
             let completion = TesterCompletion(subject, outcome: ImportRecord.Outcome(status))
-            try await withOperationThread {
-                try completion.register(on: MigrationOperation(cancellation: $0))
-            }
+            try await withOperation(threadCount: 1) { try completion.register(on: $0) }
         }
     }
 }

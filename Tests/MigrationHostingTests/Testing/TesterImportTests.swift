@@ -105,6 +105,20 @@ struct TesterImportTests {
         #expect(progress.completedUnitCount == 100)
     }
 
+    @Test
+    func `the updates of the progress end with the import`() async throws {
+        let tester = try await AppMigrationTester(platform: .android)
+        let progress = MigrationProgress()
+        let updates = progress.updates
+        try await tester.importController.importResources(
+            from: makeResources(),
+            progress: progress
+        )
+        var last: MigrationProgress.Update?
+        for await update in updates { last = update }
+        #expect(last?.fractionCompleted == 1)
+    }
+
     @Test(.migration(of: VersionImporter.self))
     func `decision: the progress ends complete though the extension's never moves`() async throws {
         let tester = try await AppMigrationTester(platform: .android)
