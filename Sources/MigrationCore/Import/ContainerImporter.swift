@@ -23,13 +23,13 @@ package protocol ContainerImporter: Sendable {
 
     /// Fills the staged container; `extract` puts the archive's files into a directory.
     ///
-    /// - Returns: The report of the session.
-    func fill(
+    /// - Returns: The result of `extract`, and the report of the session.
+    func fill<Extracted>(
         _ staged: StagedImport,
         from header: ArchiveHeader?,
         of source: ImportSource,
-        extracting extract: (OpenFile) throws -> Void
-    ) throws -> any Sendable
+        extracting extract: (OpenFile) throws -> Extracted
+    ) throws -> (Extracted, any Sendable)
 }
 
 /// The staging directory of an importer, until it replaces the container.

@@ -72,12 +72,11 @@ extension ImportOperation {
             known.isEmpty
             ? "the archive does not name the apps that may import it, so '\(name)' can't be checked"
             : "the archive is for \(known.joined(separator: ", ")) and not for '\(name)'"
-        throw MigrationError(
-            .identifierMismatch,
-            message,
-            path: path,
-            remedy: known.isEmpty ? .giveRulesOrDropImporter : .chooseImporter
-        )
+        throw mismatch(message, known.isEmpty ? .giveRulesOrDropImporter : .chooseImporter)
+    }
+
+    private func mismatch(_ message: String, _ remedy: Remedy) -> MigrationError {
+        MigrationError(.identifierMismatch, message, path: path, remedy: remedy)
     }
 
     /// Refuses an archive without the expected fingerprint or the required signature.
@@ -96,7 +95,7 @@ extension ImportOperation {
         let message =
             "the container belongs to \(PrintableText.escaping(own)), not to "
             + PrintableText.escaping(claimed)
-        throw MigrationError(.identifierMismatch, message, path: path, remedy: .nameOtherApp)
+        throw mismatch(message, .nameOtherApp)
     }
 
     /// Refuses an archive that is known to belong to another app.
@@ -108,12 +107,7 @@ extension ImportOperation {
         let message =
             "the archive belongs to \(PrintableText.escaping(archived)), the container to "
             + shown
-        throw MigrationError(
-            .identifierMismatch,
-            message,
-            path: path,
-            remedy: .takeForApp(shown)
-        )
+        throw mismatch(message, .takeForApp(shown))
     }
 
     /// Refuses to replace the data of a known app with that of an archive that names none.
@@ -122,14 +116,8 @@ extension ImportOperation {
             header.bundleIdentifier == nil, let known = container.knownIdentifier
         else { return }
         let shown = PrintableText.escaping(known)
-        let message =
-            "the archive names no app, and the container holds data of \(shown)"
-        throw MigrationError(
-            .identifierMismatch,
-            message,
-            path: path,
-            remedy: .replaceForApp(shown)
-        )
+        let message = "the archive names no app, and the container holds data of \(shown)"
+        throw mismatch(message, .replaceForApp(shown))
     }
 
     /// The identity that the container has once the data of `header` is in it.

@@ -371,14 +371,11 @@ extension ImportOperation {
         guard let importer else {
             return (try extract(reader, into: staging.directory, of: target), nil)
         }
-        var extracted: ArchiveExtractor?
-        let report = try importer.fill(
+        return try importer.fill(
             staged(staging, target.lock.root),
             from: reader.header,
             of: options.source
-        ) { extracted = try extract(reader, into: $0, of: target) }
-        guard let extracted else { preconditionFailure("the importer extracts the archive") }
-        return (extracted, report)
+        ) { try extract(reader, into: $0, of: target) }
     }
 
     private func staged(_ staging: StagingDirectory, _ root: OpenFile) -> StagedImport {

@@ -34,14 +34,14 @@ extension MigrationExtension: ContainerImporter {
         try host.session.end()
     }
 
-    package func fill(
+    package func fill<Extracted>(
         _ staged: StagedImport,
         from header: ArchiveHeader?,
         of source: ImportSource,
-        extracting extract: (OpenFile) throws -> Void
-    ) throws -> any Sendable {
+        extracting extract: (OpenFile) throws -> Extracted
+    ) throws -> (Extracted, any Sendable) {
         let directory = try ImportDirectory(in: staged.staging, for: staged.root)
-        try extract(directory.directory)
+        let extracted = try extract(directory.directory)
         try directory.handOver()
         let host = try beginSession(staged, in: directory)
         defer { host.end() }
@@ -51,7 +51,7 @@ extension MigrationExtension: ContainerImporter {
         }
         try directory.remove()
         if isInProcess { try directory.handOverContents(on: staged.operation) }
-        return report
+        return (extracted, report)
     }
 
     private func beginSession(

@@ -157,12 +157,12 @@ struct ImportRefusalTests {
 
         func ask(in staged: StagedImport) throws {}
 
-        func fill(
+        func fill<Extracted>(
             _ staged: StagedImport,
             from header: ArchiveHeader?,
             of source: ImportSource,
-            extracting extract: (OpenFile) throws -> Void
-        ) throws -> any Sendable { 0 }
+            extracting extract: (OpenFile) throws -> Extracted
+        ) throws -> (Extracted, any Sendable) { throw CallFailure("fill") }
     }
 
     @Test func `refuses to restore further metadata where an importer places the data`()
