@@ -127,11 +127,7 @@ struct ReceiveOperation {
             guard try file.descriptor.status().kind == .regular else {
                 throw ArchiveError(.notAnArchive, "not a file")
             }
-            let input = try ArchiveInput(
-                reading: file.descriptor.duplicate(),
-                on: operation
-            )
-            guard let fingerprint = try ArchiveReader(input, access: .selective).fingerprint else {
+            guard let fingerprint = try fingerprint(of: file) else {
                 throw ArchiveError(.notAnArchive, "not a migration archive")
             }
             let beginning = try ArchiveBeginning(
@@ -160,14 +156,15 @@ struct ReceiveOperation {
         try output.write(kept.header.span)
         try output.goOn(at: kept.end, dropsRest: false)
         try reader.copyRest(to: output)
-        let input = try ArchiveInput(
-            reading: file.descriptor.duplicate(),
-            on: operation
-        )
         do {
-            return try ArchiveReader(input, access: .selective).fingerprint
+            return try fingerprint(of: file)
         } catch let error as ArchiveError where error.code == .truncated {
             throw PeerReader.CutShort()
         }
+    }
+
+    private func fingerprint(of file: OpenFile) throws -> Fingerprint? {
+        let input = try ArchiveInput(reading: file.descriptor.duplicate(), on: operation)
+        return try ArchiveReader(input, access: .selective).fingerprint
     }
 }

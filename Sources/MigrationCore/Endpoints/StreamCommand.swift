@@ -50,7 +50,7 @@ package final class StreamCommand: ArchiveConsumer {
         on operation: MigrationOperation
     ) throws -> (ArchiveOutput, ArchiveBeginning?) {
         let text = text.replacing("{bytes}".utf8, with: "\(sizeEstimate)".utf8)
-        let stream = try start(text, direction: .taking)
+        let stream = try start(text, .taking)
         do {
             return (try ArchiveOutput(writing: stream, encryption: encryption, on: operation), nil)
         } catch {
@@ -59,13 +59,11 @@ package final class StreamCommand: ArchiveConsumer {
     }
 
     /// Starts the command that produces an archive; returns where to read it.
-    func startGiving() throws -> FileDescriptor {
-        try start(text, direction: .giving)
-    }
+    func startGiving() throws -> FileDescriptor { try start(text, .giving) }
 
     private func start(
         _ text: [UInt8],
-        direction: GuardedCommand.Direction
+        _ direction: GuardedCommand.Direction
     ) throws -> FileDescriptor {
         do throws(SystemError) {
             let command = try GuardedCommand.start(text, direction: direction)
@@ -112,12 +110,6 @@ package final class StreamCommand: ArchiveConsumer {
             return error
         }
         return failure(ending, of: command, cause: error) ?? error
-    }
-
-    /// Ends the command if it still runs.
-    func end() {
-        guard let command = started.withLock({ $0 }) else { return }
-        command.cancel()
     }
 
     private func failure(

@@ -14,7 +14,7 @@ package struct FileRun {
     let listing: DirectoryListing
 
     /// The files' range in the listing.
-    let range: Range<Int>
+    private(set) var range: Range<Int>
 
     /// The path of the file at `index` in the archive.
     func path(at index: Int) -> [UInt8] { listing.path(at: index, beneath: path) }
@@ -88,14 +88,9 @@ extension FileRun {
 
     private var slices: [FileRun] {
         stride(from: range.lowerBound, to: range.upperBound, by: Self.sliceLength).map { start in
-            let slice = start..<min(start + Self.sliceLength, range.upperBound)
-            return FileRun(
-                directory: directory,
-                status: status,
-                path: path,
-                listing: listing,
-                range: slice
-            )
+            var slice = self
+            slice.range = start..<min(start + Self.sliceLength, range.upperBound)
+            return slice
         }
     }
 

@@ -126,18 +126,18 @@ package struct SourceWalker {
         )
         guard let parent = levels.last else { return }
         path.leave(to: parent.pathCount)
-        directory = try parent.directory ?? directoryAbove()
+        if let above = parent.directory {
+            directory = above
+        } else {
+            // If the directory was moved, this is a different one.
+            directory = try Self.reading(path.bytes) { () throws(SystemError) in
+                OpenFile(try directory.descriptor.open([UInt8]("..".utf8), .directory))
+            }
+        }
         guard try statusOfDirectory().identity == parent.status.identity else {
             throw Self.changed(path.bytes)
         }
         levels[levels.count - 1].directory = directory
-    }
-
-    /// Opens the parent directory, which is a different one if the directory was moved.
-    private func directoryAbove() throws(ArchiveError) -> OpenFile {
-        try Self.reading(path.bytes) { () throws(SystemError) in
-            OpenFile(try directory.descriptor.open([UInt8]("..".utf8), .directory))
-        }
     }
 
     private func statusOfDirectory() throws(ArchiveError) -> FileStatus {
