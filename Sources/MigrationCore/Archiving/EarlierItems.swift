@@ -5,12 +5,7 @@ internal import MigrationSystem
 
 /// The first archived path of each file with several names, until its last name was seen.
 struct HardLinkTable {
-    private struct Slot {
-        let path: EntryPath
-        var remaining: UInt64
-    }
-
-    private var slots: [FileStatus.Identity: Slot] = [:]
+    private var slots: [FileStatus.Identity: (path: EntryPath, remaining: UInt64)] = [:]
 
     /// The path under which the file was archived; `nil` for the first of its names.
     mutating func nextPath(of status: FileStatus) -> EntryPath? {
@@ -23,7 +18,7 @@ struct HardLinkTable {
     /// Records that the first name of the file is archived at `path`.
     mutating func remember(_ status: FileStatus, at path: EntryPath) {
         guard status.linkCount > 1 else { return }
-        slots[status.identity] = Slot(path: path, remaining: status.linkCount - 1)
+        slots[status.identity] = (path, status.linkCount - 1)
     }
 }
 

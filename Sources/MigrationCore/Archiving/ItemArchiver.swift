@@ -123,9 +123,8 @@ extension ItemArchiver {
         try root?.checkIsUnchanged()
     }
 
-    private func write(_ window: OrderedItems?) throws {
-        guard let window else { return }
-        try writer.append(ItemWindow(window, attributes))
+    private func write(_ items: [WindowItem]) throws {
+        if !items.isEmpty { try writer.append(ItemWindow(items, attributes)) }
     }
 }
 
@@ -154,13 +153,12 @@ extension ItemArchiver {
         as name: [UInt8]
     ) throws -> UInt64 {
         let path = try Self.path(name)
-        let base = SourceBase(location.root, at: location.path, as: name)
+        let base = SourceBase(location.root.directory, at: location.path, as: name)
         guard let itemName = location.name else {
             let status = try Self.reading(path) { () throws(SystemError) in
                 try location.directory.descriptor.status()
             }
-            try claimDirectory(at: path, status)
-            try takeContents(of: location.directory, at: location, from: base, as: path)
+            try takeDirectory(location.directory, status, at: location, from: base, as: path)
             return 0
         }
         let item = SourceItem(
@@ -176,7 +174,11 @@ extension ItemArchiver {
             try admit(item, from: base)
             return item.status.kind == .regular ? item.status.size : 0
         case .directory:
-            try takeDirectory(item, at: location, from: base, as: path)
+            if try omitsUnreadable(item, bytes: item.status.size) { return 0 }
+            let opened = try Self.reading(path) { () throws(SystemError) in
+                try item.open(.directory)
+            }
+            try takeDirectory(opened, item.status, at: location, from: base, as: path)
             return 0
         default:
             let message = "can't be archived: a \(item.status.kind)"
@@ -192,23 +194,13 @@ extension ItemArchiver {
     }
 
     private func takeDirectory(
-        _ item: SourceItem,
+        _ directory: OpenFile,
+        _ status: FileStatus,
         at location: SourceRoots.Location,
         from base: SourceBase,
         as path: EntryPath
     ) throws {
-        if try omitsUnreadable(item, bytes: item.status.size) { return }
-        let opened = try Self.reading(path) { () throws(SystemError) in try item.open(.directory) }
-        try claimDirectory(at: path, item.status)
-        try takeContents(of: opened, at: location, from: base, as: path)
-    }
-
-    private func takeContents(
-        of directory: OpenFile,
-        at location: SourceRoots.Location,
-        from base: SourceBase,
-        as path: EntryPath
-    ) throws {
+        try claimDirectory(at: path, status)
         let isContainer = location.kind == .container && location.name == nil
         let bookkeeping = path.bytes + [UInt8(ascii: "/")] + ContainerLayout.bookkeepingName
         var visitor = Visitor(

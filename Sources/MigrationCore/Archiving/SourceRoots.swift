@@ -12,26 +12,18 @@ package struct SourceRoots {
 
     /// An item in an open directory.
     package struct Location {
-        package let kind: Kind
+        let root: Root
         package let directory: OpenFile
         /// The name in the directory; `nil` for the root itself.
         package let name: ArraySlice<UInt8>?
-        /// The open root that contains it, and the path beneath that; empty for the root itself.
-        package let root: OpenFile
+        /// The path beneath the root's directory; empty for that directory itself.
         package let path: [UInt8]
 
-        fileprivate init(
-            _ root: Root,
-            _ directory: OpenFile,
-            name: ArraySlice<UInt8>?,
-            at path: [UInt8]
-        ) {
-            (kind, self.root) = (root.kind, root.directory)
-            (self.directory, self.name, self.path) = (directory, name, path)
-        }
+        package var kind: Kind { root.kind }
     }
 
-    fileprivate struct Root {
+    /// A directory, or a granted file, that an extension may export.
+    struct Root {
         let kind: Kind
         let path: BytePath
         /// The directory; for a granted file, the one that contains it.
@@ -40,7 +32,7 @@ package struct SourceRoots {
         let isFile: Bool
 
         /// The path of `item` from the root.
-        func relativePath(of item: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+        fileprivate func relativePath(of item: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
             item.dropFirst(path.bytes.count).drop { $0 == UInt8(ascii: "/") }
         }
     }
@@ -106,7 +98,8 @@ package struct SourceRoots {
         }
         if item == root.path {
             let name = root.isFile ? item.lastComponent : nil
-            return Location(root, root.directory, name: name?[...], at: name ?? [])
+            let directory = root.directory
+            return Location(root: root, directory: directory, name: name?[...], path: name ?? [])
         }
         guard !root.isFile else {
             throw MigrationError(.invalidPath, "can't be reached", path: path)
@@ -116,7 +109,7 @@ package struct SourceRoots {
         let parent = item.bytes[..<slash]
         let directory = try directory(at: parent, holding: name, in: root, for: path)
         let relative = [UInt8](root.relativePath(of: item.bytes[...]))
-        return Location(root, directory, name: name, at: relative)
+        return Location(root: root, directory: directory, name: name, path: relative)
     }
 
     /// Opens the directory at `parent`, from which `name` may be exported.

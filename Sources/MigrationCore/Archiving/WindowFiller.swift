@@ -7,52 +7,20 @@ struct WindowFiller {
     private var items: [WindowItem] = []
 
     /// Adds an item; returns the items of the previous window if it has no room for it.
-    mutating func add(_ item: WindowItem) -> OrderedItems? {
+    mutating func add(_ item: WindowItem) -> [WindowItem] {
         let share = WindowCutter.Size(item.entry.kind, at: item.entry.path)
-        let full = cutter.take(share) ? takeItems() : nil
-        items.append(item)
-        return full
+        guard cutter.take(share) else {
+            items.append(item)
+            return []
+        }
+        defer { items = [item] }
+        return items
     }
 
     /// Ends the window; returns its items.
-    mutating func takeAll() -> OrderedItems? {
-        cutter = WindowCutter()
-        return takeItems()
-    }
-
-    private mutating func takeItems() -> OrderedItems? {
-        if items.isEmpty { return nil }
-        defer { items = [] }
-        return OrderedItems(items)
-    }
-}
-
-/// The items of a window in their order.
-///
-/// They are not copied, because a window takes two megabytes.
-struct OrderedItems: Sendable {
-    private var items: [WindowItem]
-    private let order: [Int32]
-
-    init(_ items: [WindowItem]) {
-        let keys = items.map { WindowKey($0.entry.kind, at: $0.entry.path) }
-        self.items = items
-        order = items.indices.map { Int32($0) }.sorted { left, right in
-            let (left, right) = (Int(left), Int(right))
-            return keys[left].precedes(keys[right])
-                ?? keys[left].precedes(
-                    keys[right],
-                    items[left].entry.path,
-                    items[right].entry.path
-                )
-        }
-    }
-
-    var count: Int { items.count }
-
-    subscript(index: Int) -> WindowItem {
-        _read { yield items[Int(order[index])] }
-        _modify { yield &items[Int(order[index])] }
+    mutating func takeAll() -> [WindowItem] {
+        defer { self = WindowFiller() }
+        return items
     }
 }
 
@@ -69,11 +37,6 @@ struct WindowItem {
         let base: SourceBase
         /// Its status when the tree was walked.
         let status: FileStatus
-    }
-
-    /// Opens the file or directory.
-    func open(_ source: Source) throws(SystemError) -> FileDescriptor {
-        try source.base.open(entry.path, entry.kind == .directory ? .directory : .reading)
     }
 }
 

@@ -62,10 +62,15 @@ private struct MeasureVisitor: SourceVisitor {
     ) {
         self.selection = selection
         count = { [measure] run in
-            let (statuses, isWhole) = try run.statuses(selecting: selection)
+            let keepsAll = selection?.keepsAllFiles(in: run.path) ?? true
+            let kept = run.range.filter { index in
+                keepsAll
+                    || selection?.reasonForOmitting(run.path(at: index), isDirectory: false) == nil
+            }
+            let statuses = try kept.map { try run.status(at: $0) }
             measure.withLock { measure in
                 for status in statuses { measure.count(status) }
-                if isWhole { known?.note(statuses, of: run) }
+                if keepsAll { known?.note(statuses, of: run) }
             }
         }
         let depth = min(operation.threadCount + 1, Self.waitingRuns)
@@ -100,24 +105,6 @@ private struct MeasureVisitor: SourceVisitor {
 
     private func isKept(_ item: SourceItem) -> Bool {
         selection?.reasonForOmitting(item) == nil
-    }
-}
-
-extension FileRun {
-    /// The status of each file that `selection` keeps, and whether it keeps all.
-    fileprivate func statuses(
-        selecting selection: ContainerSelection?
-    ) throws(ArchiveError) -> ([FileStatus], isWhole: Bool) {
-        let isWhole = selection?.keepsAllFiles(in: path) ?? true
-        var statuses: [FileStatus] = []
-        statuses.reserveCapacity(range.count)
-        for index in range {
-            if !isWhole, selection?.reasonForOmitting(path(at: index), isDirectory: false) != nil {
-                continue
-            }
-            statuses.append(try status(at: index))
-        }
-        return (statuses, isWhole)
     }
 }
 

@@ -300,11 +300,11 @@ extension SourceItem {
         ArchiveError(.sourceChanged, "changed while it was read", entry: EntryPath(bytes: path))
     }
 
-    /// The error for an item at `path` whose status the system could not read.
+    /// The error for an item at `path` that the system could not read.
     static func failure(_ error: SystemError, at path: [UInt8]) -> ArchiveError {
-        let code: ArchiveError.Code = error.isMissing ? .sourceChanged : .sourceUnreadable
-        let message = error.isMissing ? "vanished during the export" : "can't be read"
-        return ArchiveError(code, message, entry: EntryPath(bytes: path), cause: error)
+        guard error.isMissing else { return SourceWalker.unreadable(path, error) }
+        let message = "vanished during the export"
+        return ArchiveError(.sourceChanged, message, entry: EntryPath(bytes: path), cause: error)
     }
 }
 

@@ -160,7 +160,7 @@ extension LeftBehind {
     }
 
     private struct Search: SourceVisitor {
-        private struct Level {
+        struct Level {
             let mark: Mark
             let isPurgeable: Bool
             /// Whether a file in it was appended, or differs in kind from the rest.
@@ -173,13 +173,7 @@ extension LeftBehind {
         let group: String?
         let archived: ItemArchiver
         var found: LeftBehind
-        private var levels: [Level] = []
-
-        init(group: String?, archived: ItemArchiver, found: LeftBehind) {
-            self.group = group
-            self.archived = archived
-            self.found = found
-        }
+        var levels: [Level] = []
 
         mutating func visit(_ item: SourceItem) {
             switch item.status.kind {

@@ -9,7 +9,7 @@ import Testing
 @Suite(.scratchDirectory)
 struct ItemWindowTests {
     private func window(of items: [WindowItem]) -> ItemWindow {
-        ItemWindow(OrderedItems(items), AttributeReader(holding: [], isStrict: false))
+        ItemWindow(items, AttributeReader(holding: [], isStrict: false))
     }
 
     /// A window of the files in `directory`.

@@ -182,7 +182,7 @@ struct ComparisonTests {
         let header = ArchiveHeader.sample()
         let writer = try ArchiveWriter(writingTo: output, header: header, level: 3, on: operation)
         if inOneWindow {
-            let items = OrderedItems(entries.map { WindowItem(entry: $0, source: nil) })
+            let items = entries.map { WindowItem(entry: $0, source: nil) }
             let reader = AttributeReader(holding: [], isStrict: false)
             try writer.append(ItemWindow(items, reader, knowsAttributes: true))
         } else {
