@@ -57,26 +57,19 @@ public struct ArchiveDifference: Hashable, Sendable {
 
 /// The differences between two sides, of the chosen entries.
 final class Differences {
-    /// The names of the sides in details, and the kinds of the entries that only one of them holds.
-    struct Sides {
-        let first: String
-        let second: String
-        let onlyInFirst: ArchiveDifference.Kind
-        let onlyInSecond: ArchiveDifference.Kind
+    /// What is compared.
+    enum Sides {
+        case archiveAndContainer, alike
 
-        static let archiveAndContainer = Sides(
-            first: "archive",
-            second: "container",
-            onlyInFirst: .onlyInArchive,
-            onlyInSecond: .onlyInContainer
-        )
+        /// The names of the sides in details.
+        var names: (first: String, second: String) {
+            self == .alike ? ("first", "second") : ("archive", "container")
+        }
 
-        static let alike = Sides(
-            first: "first",
-            second: "second",
-            onlyInFirst: .onlyInFirst,
-            onlyInSecond: .onlyInSecond
-        )
+        /// The kinds of the entries that only one of the sides holds.
+        var kinds: (onlyInFirst: ArchiveDifference.Kind, onlyInSecond: ArchiveDifference.Kind) {
+            self == .alike ? (.onlyInFirst, .onlyInSecond) : (.onlyInArchive, .onlyInContainer)
+        }
     }
 
     let sides: Sides
@@ -111,17 +104,9 @@ final class Differences {
         _ text: (Value) -> String
     ) throws -> Bool {
         if first == second { return true }
-        try add(path, kind, text(first), text(second))
+        let (one, other) = sides.names
+        try add(path, kind, "\(text(first)) in the \(one), \(text(second)) in the \(other)")
         return false
-    }
-
-    private func add(
-        _ path: EntryPath,
-        _ kind: ArchiveDifference.Kind,
-        _ first: String,
-        _ second: String
-    ) throws {
-        try add(path, kind, "\(first) in the \(sides.first), \(second) in the \(sides.second)")
     }
 }
 
@@ -158,7 +143,9 @@ extension Differences {
     /// Compares the sizes of files; returns whether they are equal.
     func compareSizes(of entry: ArchiveEntry, _ size: UInt64) throws -> Bool {
         if entry.contentSize == size { return true }
-        try add(entry.path, .content, "\(entry.contentSize) bytes", "\(size)")
+        let (one, other) = sides.names
+        let detail = "\(entry.contentSize) bytes in the \(one), \(size) in the \(other)"
+        try add(entry.path, .content, detail)
         return false
     }
 }

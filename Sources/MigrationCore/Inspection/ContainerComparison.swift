@@ -120,7 +120,7 @@ extension ContainerComparison {
     private func compare(_ entry: ArchiveEntry, of file: OpenFile?) throws {
         let path = entry.path
         guard let present = try item(at: path) else {
-            return try differences.add(path, differences.sides.onlyInFirst)
+            return try differences.add(path, differences.sides.kinds.onlyInFirst)
         }
         let status = present.status
         guard status.kind == entry.kind.expectedKind ?? status.kind else {
@@ -129,7 +129,7 @@ extension ContainerComparison {
         }
         if case .hardLink(let target) = entry.kind {
             if try item(at: target)?.status.identity == status.identity { return }
-            let detail = "the same file as \(target) in the \(differences.sides.first) alone"
+            let detail = "the same file as \(target) in the \(differences.sides.names.first) alone"
             return try differences.add(path, .hardLink, detail)
         }
         let owner = FileOwner(user: status.owner, group: status.group)
@@ -170,7 +170,7 @@ extension ContainerComparison {
         }
         // Another program's archive may hold a path twice.
         if first == entry.path { return }
-        let detail = "another file than \(first) in the \(differences.sides.first) alone"
+        let detail = "another file than \(first) in the \(differences.sides.names.first) alone"
         try differences.add(entry.path, .hardLink, detail)
     }
 
@@ -190,9 +190,12 @@ extension ContainerComparison {
             guard try differences.compareSizes(of: entry, present.status.size) else { return }
             var content = ContentComparator(file, size: entry.contentSize) { try self.step() }
             let offset =
-                try reader.map { try content.firstDifference(from: $0) }
-                ?? expected.map { try content.firstDifference(from: $0) }
-            guard let offset = offset ?? nil else { return }
+                if let expected {
+                    try content.firstDifference(from: expected)
+                } else {
+                    try reader.flatMap { try content.firstDifference(from: $0) }
+                }
+            guard let offset else { return }
             try differences.add(path, .content, "the first difference is at byte \(offset)")
         case .directory: try compareAttributes(of: entry, with: present.open(.directory))
         case .hardLink: break
@@ -263,7 +266,7 @@ extension ContainerComparison {
         guard search.finds(path, isDirectory: isDirectory) else {
             return isDirectory && search.mayFind(below: path)
         }
-        if !isSeen { try differences.add(path, differences.sides.onlyInSecond) }
+        if !isSeen { try differences.add(path, differences.sides.kinds.onlyInSecond) }
         return true
     }
 }

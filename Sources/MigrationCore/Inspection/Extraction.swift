@@ -172,7 +172,7 @@ struct Extraction {
     }
 
     private func isSelected(_ path: EntryPath) -> Bool {
-        selection.paths.contains(where: path.isEqual(toOrBelow:))
+        search.paths.contains(where: path.isEqual(toOrBelow:))
             || search.matches(path, isDirectory: false)
     }
 
