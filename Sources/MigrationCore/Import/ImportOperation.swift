@@ -60,8 +60,7 @@ extension ImportReport {
     init(
         of reader: ArchiveReader,
         restoredBy extractor: ArchiveExtractor,
-        totals: ArchiveTotals,
-        sessionReport: (any Sendable)? = nil
+        totals: ArchiveTotals
     ) {
         self.init(
             header: reader.header,
@@ -71,8 +70,7 @@ extension ImportReport {
             isAndroidBackup: reader.isAndroidBackup,
             totals: totals,
             omissions: extractor.omissions,
-            isIncomplete: extractor.tally.isIncomplete,
-            sessionReport: sessionReport
+            isIncomplete: extractor.tally.isIncomplete
         )
     }
 }
@@ -109,6 +107,10 @@ struct ImportOperation {
         let kept: KeptContainer?
         /// The token of the staging directory.
         let token: StagingToken
+        /// The archive, once it is open.
+        var reader: ArchiveReader?
+        /// The space for the record of a failure, once the import has begun.
+        var reserve: RecordReserve?
     }
 
     var path: BytePath { container.rootPath }
@@ -162,15 +164,16 @@ struct ImportOperation {
         let replaced =
             try holdsReplaceableData(lock.root)
             ? ReplacedData(in: lock.root, on: operation) : nil
-        let target = Target(
+        var target = Target(
             lock: lock,
             isNew: isNew,
             replaced: replaced,
             kept: replaced == nil ? nil : kept,
             // If a leftover of an earlier import can't be removed, its token stays in use.
-            token: try StagingDirectory.tokenOfLeftovers(of: lock) ?? StagingToken()
+            token: try StagingDirectory.tokenOfLeftovers(of: lock) ?? StagingToken(),
+            reader: early
         )
-        let report = try restore(input, openedAs: early, in: target)
+        let report = try restore(input, in: &target)
         // An extension counts its own units, and the archive's index is not read as content.
         if importer == nil { operation.progress?.finish() }
         return report
@@ -206,22 +209,19 @@ struct ImportOperation {
     /// Restores the archive in the container whose root is locked, and records the outcome.
     private func restore(
         _ input: ArchiveInput,
-        openedAs early: ArchiveReader?,
-        in target: Target
+        in target: inout Target
     ) throws -> ImportReport {
         let lock = target.lock
-        var reserve: RecordReserve?
-        var reader = early
         var hasBegun = false
         do {
-            let opened = try reader ?? openReader(input)
-            reader = opened
-            if target.replaced != nil { try checkReplacedApp(by: opened.header) }
+            let reader = try target.reader ?? openReader(input)
+            target.reader = reader
+            if target.replaced != nil { try checkReplacedApp(by: reader.header) }
             try checkTimes()
-            reserve = try begin(in: target)
+            target.reserve = try begin(in: target)
             if let importer { try ask(importer, beside: target) }
             hasBegun = true
-            return try restore(opened, beside: target, reserve: reserve)
+            return try restore(reader, beside: target)
         } catch {
             let error = located(explained(error))
             // The caller needs the error of the import; a container that isn't removed gets its
@@ -232,7 +232,7 @@ struct ImportOperation {
                 try? withdraw(in: lock.directory)
             } else {
                 // If this can't be written, the journal stays and shows the interruption.
-                try? recordFailure(error, of: reader, in: target, using: reserve)
+                try? recordFailure(error, in: target)
             }
             throw error
         }
@@ -309,8 +309,7 @@ extension ImportOperation {
     /// Stages the data of `reader` beside the container, and commits it.
     private func restore(
         _ reader: ArchiveReader,
-        beside target: Target,
-        reserve: RecordReserve?
+        beside target: Target
     ) throws -> ImportReport {
         let lock = target.lock
         let bookkeeping = try BookkeepingDirectory.make(in: lock.directory)
@@ -324,7 +323,7 @@ extension ImportOperation {
                 live: lock,
                 staging: staging,
                 record: try record(of: reader, restoredBy: extractor, in: target),
-                reserve: reserve,
+                reserve: target.reserve,
                 kept: target.kept
             )
             try source.command?.finish(operation)
@@ -349,12 +348,9 @@ extension ImportOperation {
         _ target: Target,
         leftovers: [MigrationError]
     ) -> ImportReport {
-        var report = ImportReport(
-            of: reader,
-            restoredBy: extractor,
-            totals: extractor.totals(by: reader),
-            sessionReport: sessionReport
-        )
+        let totals = extractor.totals(by: reader)
+        var report = ImportReport(of: reader, restoredBy: extractor, totals: totals)
+        report.sessionReport = sessionReport
         for omission in importer?.omissions ?? [] { report.omissions.append(omission) }
         report.leftovers = leftovers
         report.replaced = target.replaced
@@ -430,7 +426,7 @@ extension ImportOperation {
         restoredBy extractor: ArchiveExtractor,
         in target: Target
     ) throws -> ImportRecord {
-        var record = record(of: .success, reading: reader, in: target)
+        var record = record(of: .success, in: target)
         record.fingerprint = reader.fingerprint?.description
         record.changedTimes = extractor.tally.changedTimeCount
         // It was checked when the import began.
@@ -442,12 +438,8 @@ extension ImportOperation {
 
     /// The record of `outcome`, with the source as passed to the importer, which may differ from
     /// the archive's header.
-    private func record(
-        of outcome: ImportRecord.Outcome,
-        reading reader: ArchiveReader?,
-        in target: Target
-    ) -> ImportRecord {
-        let (source, header) = (options.source, reader?.header)
+    private func record(of outcome: ImportRecord.Outcome, in target: Target) -> ImportRecord {
+        let (source, header) = (options.source, target.reader?.header)
         return ImportRecord(
             outcome: outcome,
             bundleIdentifier: source.bundleIdentifier ?? header?.bundleIdentifier,
@@ -483,20 +475,15 @@ extension ImportOperation {
 
     /// Records the failure of the import in the locked directory, beside the record of the import
     /// that made its data.
-    private func recordFailure(
-        _ error: any Error,
-        of reader: ArchiveReader?,
-        in target: Target,
-        using reserve: RecordReserve?
-    ) throws {
+    private func recordFailure(_ error: any Error, in target: Target) throws {
         let bookkeeping = try BookkeepingDirectory.make(in: target.lock.directory)
         let journal = try ImportJournal.read(from: bookkeeping)
         // The next command continues a commit that could not be undone; it has not failed yet.
         guard journal == nil || journal?.phase == .staging else { return }
         let isInterruption = error is CancellationError
         let outcome = isInterruption ? .interrupted : ImportRecord.Outcome(failure: error)
-        let attempt = record(of: outcome, reading: reader, in: target)
-        try ImportRecordFile(in: bookkeeping).write(attempt, using: reserve)
+        let attempt = record(of: outcome, in: target)
+        try ImportRecordFile(in: bookkeeping).write(attempt, using: target.reserve)
         try bookkeeping.remove(BookkeepingDirectory.journalName)
     }
 
