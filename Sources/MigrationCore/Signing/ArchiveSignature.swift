@@ -61,7 +61,7 @@ public struct ArchiveStatement: Sendable, Hashable {
         let program = SSHKeygen(operation: operation)
         let key = try program.key(at: keyPath)
         let answer = try program.run(
-            ["-q", "-Y", "sign", "-f", .file(key), "-n", .text(Self.namespace)],
+            ["-q", "-Y", "sign", "-f", key, "-n", .text(Self.namespace)],
             input: text,
             asksPerson: true
         )
@@ -97,7 +97,7 @@ public struct RequiredSignature: Sendable {
     private let signer: String
 
     /// The content of the files: a pipe can be read only once, and an archive may be checked twice.
-    private let inputs = Monitor<(signature: SSHKeygen.Input, signers: SSHKeygen.Input)?>(nil)
+    private let inputs = Monitor<(signature: SSHKeygen.Word, signers: SSHKeygen.Word)?>(nil)
 
     /// Requires a signature.
     ///
@@ -143,8 +143,8 @@ public struct RequiredSignature: Sendable {
         let (signature, signers) = try readInputs(by: program)
         let answer = try program.run(
             [
-                "-Y", "verify", "-f", .file(signers), "-I", .text(signer),
-                "-n", .text(ArchiveStatement.namespace), "-s", .file(signature),
+                "-Y", "verify", "-f", signers, "-I", .text(signer),
+                "-n", .text(ArchiveStatement.namespace), "-s", signature,
             ],
             input: statement.text,
             asksPerson: false
@@ -160,7 +160,7 @@ public struct RequiredSignature: Sendable {
 
     private func readInputs(
         by program: SSHKeygen
-    ) throws -> (signature: SSHKeygen.Input, signers: SSHKeygen.Input) {
+    ) throws -> (signature: SSHKeygen.Word, signers: SSHKeygen.Word) {
         if let inputs = inputs.withLock({ $0 }) { return inputs }
         let read = (
             signature: try program.input(at: signature, called: "signature", limit: 64 << 10),
@@ -181,11 +181,14 @@ public struct RequiredSignature: Sendable {
 private struct SSHKeygen {
     let operation: MigrationOperation
 
-    /// A file that it reads.
-    struct Input: Sendable {
-        let path: BytePath
-        /// The content of the file; `nil` if the program opens the file itself.
-        let bytes: [UInt8]?
+    /// A word of its command line.
+    enum Word: ExpressibleByStringLiteral {
+        case text(String)
+        /// A file that the program opens itself.
+        case path(BytePath)
+        case content([UInt8], of: BytePath)
+
+        init(stringLiteral text: String) { self = .text(text) }
     }
 
     /// Reads the file at `path`, of at most `limit` bytes.
@@ -194,7 +197,7 @@ private struct SSHKeygen {
         called name: String,
         failing code: MigrationError.Code = .signatureInvalid,
         limit: Int
-    ) throws -> Input {
+    ) throws -> Word {
         let bytes = try NamedFile.read(
             path,
             called: "the \(name)",
@@ -202,29 +205,19 @@ private struct SSHKeygen {
             limit: limit,
             cancellation: operation.cancellation
         )
-        return Input(path: path, bytes: bytes)
+        return .content(bytes, of: path)
     }
 
     /// Reads a private or public key, unless it is in a regular file: the program looks for the
     /// other one of the pair beside that, and asks for the passphrase by its name.
-    func key(at path: BytePath) throws -> Input {
+    func key(at path: BytePath) throws -> Word {
         let limit = 1 << 20
         // A file whose status is unknown can't be read either, and that error says why.
         let status = try? FileDescriptor.openFollowingLinks(path, .reading).status()
         guard let status, status.kind == .regular, status.size <= limit else {
             return try input(at: path, called: "key", failing: .signingFailed, limit: limit)
         }
-        return Input(path: path, bytes: nil)
-    }
-
-    /// The file as a word of the command line.
-    enum Word: ExpressibleByStringLiteral {
-        case text(String)
-        case file(Input)
-
-        init(stringLiteral text: String) {
-            self = .text(text)
-        }
+        return .path(path)
     }
 
     /// How a run ended.
@@ -278,13 +271,10 @@ private struct SSHKeygen {
             for word in words {
                 switch word {
                 case .text(let text): command.append([UInt8](utf8: text))
-                case .file(let input):
-                    guard let bytes = input.bytes else {
-                        command.append(input.path.bytes)
-                        continue
-                    }
+                case .path(let path): command.append(path.bytes)
+                case .content(let bytes, let path):
                     command.append([UInt8](utf8: "/dev/fd/\(3 + files.count)"))
-                    files.append((try .inMemory(holding: bytes), input.path))
+                    files.append((try .inMemory(holding: bytes), path))
                 }
             }
             process = try PipedProcess.start(
