@@ -122,7 +122,7 @@ package final class EntrySearch: Sendable {
     @Sendable
     func matches(_ path: EntryPath, isDirectory: Bool) -> Bool {
         let found = selection.patterns.indices.filter {
-            selection.patterns[$0].matches(toOrAbove: path, isDirectory: isDirectory)
+            selection.patterns[$0].matches(path.bytes, isDirectory: isDirectory, orAbove: true)
         }
         if found.isEmpty, selection.printed.isEmpty { return false }
         return state.withLock { state in

@@ -1,4 +1,3 @@
-package import MigrationArchive
 package import MigrationSystem
 
 /// A pattern for paths, in the notation of the shell and of `.gitignore`.
@@ -61,18 +60,10 @@ public struct PathPattern: Hashable, Sendable, CustomStringConvertible {
             && !part.contains(0) && !hasDoubleStar
     }
 
-    /// Whether the pattern matches the entry at `path` itself.
-    func matches(_ path: [UInt8], isDirectory: Bool) -> Bool {
-        matches(path, isDirectory: isDirectory, orAbove: false)
-    }
-
-    /// Whether the pattern matches the entry at `path` or a directory above it.
-    package func matches(toOrAbove path: EntryPath, isDirectory: Bool) -> Bool {
-        matches(path.bytes, isDirectory: isDirectory, orAbove: true)
-    }
-
-    /// Scans the path once, and tracks all positions in the pattern that it may have reached.
-    private func matches(_ path: [UInt8], isDirectory: Bool, orAbove: Bool) -> Bool {
+    /// Whether the pattern matches the entry at `path` itself, or, if `orAbove`, a directory above it.
+    ///
+    /// It scans the path once, and tracks all positions in the pattern that it may have reached.
+    func matches(_ path: [UInt8], isDirectory: Bool, orAbove: Bool = false) -> Bool {
         let parts = path.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
         var places = [0]
         for (index, part) in parts.enumerated() {
