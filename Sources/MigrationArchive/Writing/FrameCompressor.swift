@@ -34,7 +34,7 @@ struct FrameCompressor: ~Copyable {
 
     /// The size of the table for short matches elsewhere as a power of two: twice the level's own.
     ///
-    /// It makes up for what a database loses because each frame begins anew.
+    /// Each frame begins anew, which costs a database as much as this table saves.
     private static let wideChainLog: CInt = 17
 
     /// A match may reach back over the whole chunk; measurements show no cost at this level.
