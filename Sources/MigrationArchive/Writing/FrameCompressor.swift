@@ -34,7 +34,7 @@ struct FrameCompressor: ~Copyable {
 
     /// The size of the table for short matches elsewhere as a power of two: twice the level's own.
     ///
-    /// Each frame begins anew, which costs a database as much as this table saves.
+    /// It saves a database as much as the limit of a match to its own frame costs.
     private static let wideChainLog: CInt = 17
 
     /// A match may reach back over the whole chunk; measurements show no cost at this level.
