@@ -137,6 +137,8 @@ enum FrameWalk {
         let contentSize = unsafe buffer.bytes.withUnsafeBytes { bytes in
             unsafe ZSTD_getFrameContentSize(bytes.baseAddress, end)
         }
+        // The number for an error, such as a window that is larger than zstd allows.
+        guard contentSize < UInt64.max - 1 else { throw unusualForm }
         guard contentSize <= UInt64(FrameFormat.chunkSize) else {
             throw ArchiveError(.damaged, "a frame claims more content than frames have")
         }

@@ -17,4 +17,14 @@ struct FrameSourceTests {
         let error = #expect(throws: ArchiveError.self) { try source.nextFrame(into: buffer) }
         #expect(error?.code == .damaged)
     }
+
+    @Test func `doesn't take a window that is too large for a size`() throws {
+        let head: [UInt8] = [0x28, 0xB5, 0x2F, 0xFD, 0x84, 0xB0, 10, 0, 0, 0]
+        let input = try TestArchive(bytes: head + [UInt8](repeating: 0, count: 20)).input(.pipe)
+        let source = try FrameSource(reading: input, after: .sample, frameLimit: 3)
+        let error = #expect(throws: ArchiveError.self) {
+            try source.nextFrame(into: FrameBuffer())
+        }
+        #expect(error?.message == "a frame is not in the form that archives use")
+    }
 }
