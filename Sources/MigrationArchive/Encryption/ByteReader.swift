@@ -20,7 +20,7 @@ package protocol ByteSource: AnyObject {
 extension ByteSource {
     package var size: UInt64? { nil }
 
-    /// Reads `count` bytes at `offset` into `target`; returns whether there are so many.
+    /// Reads `count` bytes at `offset` into `target`; returns whether the source has that many.
     func readWhole(at offset: UInt64, into target: inout [UInt8], count: Int) throws -> Bool {
         var done = 0
         while done < count {

@@ -17,13 +17,13 @@ public struct ArchiveEntry: Hashable, Sendable {
         case hardLink(target: EntryPath)
     }
 
-    struct Fields: Hashable, Sendable {
+    package struct Fields: Hashable, Sendable {
         let path: EntryPath
-        let kind: Kind
-        var permissions: UInt16
-        var modificationTime: FileTime
-        var extendedAttributes: [ExtendedAttribute]
-        var owner: FileOwner?
+        package var kind: Kind
+        package var permissions: UInt16
+        package var modificationTime: FileTime
+        package var extendedAttributes: [ExtendedAttribute]
+        package var owner: FileOwner?
     }
 
     /// Shared by copies, because an entry is copied more often than it is made.
@@ -79,7 +79,7 @@ public struct ArchiveEntry: Hashable, Sendable {
 
 extension ArchiveEntry {
     /// A copy of the entry, whose fields `change` changes.
-    func changing(_ change: (inout Fields) -> Void) -> ArchiveEntry {
+    package func changing(_ change: (inout Fields) -> Void) -> ArchiveEntry {
         var (entry, fields) = (self, fields.value)
         change(&fields)
         entry.fields = Shared(fields)

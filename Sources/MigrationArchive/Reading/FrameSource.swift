@@ -145,7 +145,7 @@ enum FrameWalk {
         var isLast = false
         while !isLast {
             try take(3)
-            // The fourth byte is no longer of the header (RFC 8878, 3.1.1.2).
+            // A header has three bytes (RFC 8878, 3.1.1.2); the fourth one comes after it.
             let header = buffer.bytes.littleEndian(at: end - 3, as: UInt32.self) & 0xFF_FFFF
             // A block that repeats a byte holds only that one.
             try take(header >> 1 & 3 == 1 ? 1 : Int(header >> 3))

@@ -91,7 +91,7 @@ package final class ArchiveExtractor {
     }
 
     private let options: Options
-    /// What was restored and omitted so far.
+    /// Counts what was restored and omitted so far.
     package let tally: ExtractionTally
     private let tree: RestoredTree
     private let links: DeferredLinks

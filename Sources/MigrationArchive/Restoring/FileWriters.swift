@@ -92,7 +92,7 @@ final class FileWriters {
 /// A batch holds copies of what it needs of each file. If its thread and the reading one used the
 /// same objects, they would slow each other down by counting references to them.
 struct FileBatch: Sendable {
-    /// What to do with the content at a place in the chunk.
+    /// A file to make, or a part of one to write, with the place of its content in the chunk.
     private enum Item {
         /// Make a file; its path and its name in the directory are in `paths`.
         case whole(RestoredFile, path: Range<Int>, name: Range<Int>, content: Range<Int>)

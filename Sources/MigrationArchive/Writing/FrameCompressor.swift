@@ -34,7 +34,7 @@ struct FrameCompressor: ~Copyable {
 
     /// The size of the table for short matches elsewhere as a power of two: twice the level's own.
     ///
-    /// It saves a database as much as the limit of a match to its own frame costs.
+    /// A match can't reach into an earlier frame, which costs databases most; this makes up for it.
     private static let wideChainLog: CInt = 17
 
     /// A match may reach back over the whole chunk; measurements show no cost at this level.

@@ -22,7 +22,7 @@ package final class ItemArchiver {
     private let outputIdentity: FileStatus.Identity?
     /// Reads the attributes of items.
     private let attributes: AttributeReader
-    /// The user for whom root exports; `nil` if this process exports its own user's files.
+    /// The user that root exports for, who must be able to read an item; `nil` if a user exports for itself.
     var reader: UserIdentity?
 
     private var links = HardLinkTable()
@@ -70,7 +70,7 @@ package final class ItemArchiver {
         (paths, files) = (ArchivedPaths(), [])
     }
 
-    /// Whether an item that an extension appended is the file, under any name.
+    /// Whether the archive holds the file under any name, because an extension appended it.
     package func holds(_ status: FileStatus) -> Bool {
         files?.contains(status.identity.hashValue) ?? false
     }
@@ -107,7 +107,7 @@ extension ItemArchiver {
         try write(urgentFiller.add(item))
     }
 
-    /// Puts the directories into windows that were not appended themselves and that `path` is not in.
+    /// Puts the directories that no extension appended itself into windows, except for those above `path`.
     private func putImpliedDirectories(apartFrom path: EntryPath?) throws {
         impliedDirectories.leave(for: path)
         while let entry = impliedDirectories.next() {

@@ -102,7 +102,7 @@ final class ItemWindow: EntryWindow {
             }
             try reader.report(attributes.others, at: self[index].entry.path.bytes)
             if attributes.carried.isEmpty { continue }
-            let entry = self[index].entry.with(attributes.carried)
+            let entry = self[index].entry.changing { $0.extendedAttributes = attributes.carried }
             items[Int(order[index])] = WindowItem(entry: entry, source: source)
         }
         return ItemWindow(items, in: order, reader, knowsAttributes: true)
@@ -121,19 +121,5 @@ final class ItemWindow: EntryWindow {
         } catch {
             throw SourceItem.failure(error, at: entry.path.bytes)
         }
-    }
-}
-
-extension ArchiveEntry {
-    /// The entry with the attributes read last.
-    fileprivate func with(_ attributes: [ExtendedAttribute]) -> ArchiveEntry {
-        ArchiveEntry(
-            path: path,
-            kind: kind,
-            permissions: permissions,
-            modificationTime: modificationTime,
-            extendedAttributes: attributes,
-            owner: owner
-        )
     }
 }

@@ -57,7 +57,7 @@ public struct ArchiveDifference: Hashable, Sendable {
 
 /// The differences between two sides, of the chosen entries.
 final class Differences {
-    /// What is compared.
+    /// What the two sides are.
     enum Sides {
         case archiveAndContainer, alike
 

@@ -318,13 +318,10 @@ extension SourceItem {
         let attributes = try file.map { file throws(SystemError) in
             try FileAttributes(of: file.descriptor, holding: []).carried
         }
-        let whole = ArchiveEntry(
-            path: entry.path,
-            kind: kind,
-            permissions: entry.permissions,
-            modificationTime: entry.modificationTime,
-            extendedAttributes: attributes ?? []
-        )
+        let whole = entry.changing {
+            $0.kind = kind
+            $0.extendedAttributes = attributes ?? []
+        }
         return (whole, file)
     }
 }

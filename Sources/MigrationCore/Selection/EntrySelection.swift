@@ -158,7 +158,7 @@ package final class EntrySearch: Sendable {
     }
 }
 
-/// Searches a stream for entries by their exact names, or by their printed names if there is no such entry.
+/// Searches a stream for entries by name; a name that no entry has may be one as it is printed, with escapes.
 ///
 /// A stream is read once, so the first entry that is found decides. If an exact match follows a match by
 /// printed name, the search fails.

@@ -204,7 +204,8 @@ struct WindowTests {
     @Test func `an entry in another place is refused or shows`() {
         var refusals = 0
         var others = 0
-        for seed in Thoroughness.seeds(2000) {
+        let seeds = Thoroughness.seeds(2000)
+        for seed in seeds {
             var tree = Tree(seed: seed)
             let windows = windows(of: tree.entries)
             for _ in 0..<3 {
@@ -215,8 +216,8 @@ struct WindowTests {
                 if outcome == nil { refusals += 1 } else { others += 1 }
             }
         }
-        #expect(refusals > 100)
-        #expect(others > 100)
+        #expect(refusals > seeds.count / 4)
+        #expect(others > seeds.count / 4)
     }
 
     /// Windows with one entry moved, repeated or left out of its window, or one more cut or one less.
