@@ -239,9 +239,17 @@ extension ArchiveError {
 // MARK: - Restoring
 
 extension ArchiveError {
+    /// The call that makes a temporary file; its failure is not about an entry.
+    static let temporaryCall = "tmpfile"
+
     /// Makes the error for the entry at `path`, which could not be restored.
     init(_ error: SystemError, restoring path: EntryPath) {
-        if error.isOutOfSpace {
+        if error.call == Self.temporaryCall {
+            let directory = PrintableText.escaping(Environment.temporaryDirectory)
+            let message =
+                "no temporary file can be made in \(directory); set TMPDIR to another directory"
+            self.init(error.isOutOfSpace ? .outOfSpace : .outputFailed, message, cause: error)
+        } else if error.isOutOfSpace {
             self.init(.outOfSpace, "no space is left to write", entry: path, cause: error)
         } else if error.isExisting {
             self.init(.entryExists, "the path exists already", entry: path)

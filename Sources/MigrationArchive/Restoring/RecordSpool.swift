@@ -84,7 +84,12 @@ extension FileDescriptor {
     /// Opens a file in `directory`, or in the one for temporary files; it is deleted when it is closed.
     static func openTemporary(in directory: OpenFile?) throws(SystemError) -> FileDescriptor {
         if let directory { return try directory.descriptor.openTemporary() }
-        return try openFollowingLinks(Environment.temporaryDirectory, .directory).openTemporary()
+        do throws(SystemError) {
+            let place = try openFollowingLinks(Environment.temporaryDirectory, .directory)
+            return try place.openTemporary()
+        } catch {
+            throw SystemError(ArchiveError.temporaryCall, code: error.code)
+        }
     }
 }
 

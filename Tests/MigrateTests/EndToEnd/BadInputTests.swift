@@ -54,6 +54,26 @@ struct BadInputTests {
         }
     }
 
+    @Test(arguments: ["/etc/passwd", "/nonexistent"])
+    func `names the directory for temporary files if it can't be used`(_ directory: String) throws {
+        let place = try Workplace()
+        // The targets of the links take more memory than is used for them.
+        let made = try place.shell(
+            """
+            python3 -c 'import tarfile
+            with tarfile.open("links.tar", "w", format=tarfile.PAX_FORMAT) as tar:
+                for number in range(400):
+                    link = tarfile.TarInfo(f"link-{number}")
+                    link.type, link.linkname = tarfile.SYMTYPE, "a" * 4000
+                    tar.addfile(link)'
+            """
+        )
+        try #require(made.exitCode == 0, "\(made.errors)")
+        let result = try place.shell("TMPDIR=\(directory) $migrate verify links.tar")
+        #expect(result.exitCode == 73)
+        #expect(result.errors.contains("no temporary file can be made in \(directory); set TMPDIR"))
+    }
+
     @Test func `refuses an archive with bytes behind its end`() throws {
         let (place, archive) = try makePlace()
         try expectRefusal(of: archive + [0], in: place, "a zero byte")

@@ -1,4 +1,3 @@
-import MigrationSystem
 import TestSupport
 import Testing
 
