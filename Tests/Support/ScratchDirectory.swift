@@ -7,6 +7,9 @@ package struct ScratchDirectory: SuiteTrait, TestTrait, TestScoping {
     /// The directory of the test that is running.
     @TaskLocal package static var current: URL?
 
+    /// Where the directories are made.
+    fileprivate let parent: URL
+
     /// Tests in suites within a suite get directories too.
     package var isRecursive: Bool { true }
 
@@ -17,8 +20,8 @@ package struct ScratchDirectory: SuiteTrait, TestTrait, TestScoping {
         performing function: @concurrent @Sendable () async throws -> Void
     ) async throws {
         guard testCase != nil else { return try await function() }
-        let url = FileManager.default.temporaryDirectory
-            .appending(path: "migration-\(UUID().uuidString)", directoryHint: .isDirectory)
+        let name = "migration-\(UUID().uuidString)"
+        let url = parent.appending(path: name, directoryHint: .isDirectory)
         try FileManager.default.createDirectory(at: url, withIntermediateDirectories: false)
         defer { Self.remove(url) }
         try await Self.$current.withValue(url) { try await function() }
@@ -40,7 +43,12 @@ package struct ScratchDirectory: SuiteTrait, TestTrait, TestScoping {
 
 extension Trait where Self == ScratchDirectory {
     /// A scratch directory for each test, at ``ScratchDirectory/current``.
-    package static var scratchDirectory: Self { Self() }
+    package static var scratchDirectory: Self {
+        Self(parent: FileManager.default.temporaryDirectory)
+    }
+
+    /// A scratch directory on a disk, for tests of what file systems in memory do otherwise.
+    package static var scratchDirectoryOnDisk: Self { Self(parent: URL(filePath: "/var/tmp")) }
 }
 
 extension BytePath {

@@ -31,7 +31,7 @@ struct PipeTests {
         let place = try Workplace()
         try place.makeContainer()
         let script = """
-            head -c 3000000 /dev/zero > source/Library/zeros && tar -cf whole -C source . &&
+            head -c 3000000 /dev/zero > source/zeros && tar --sort=name -cf whole -C source . &&
             head -c 2000000 whole > cut && tar -tf cut > expected; $migrate list cut > rows
             """
         let result = try place.shell(script)

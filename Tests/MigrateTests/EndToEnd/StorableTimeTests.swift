@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Times that the destination's file system may not be able to hold, such as 1754 and 2500 on ext4.
-@Suite(.scratchDirectory)
+@Suite(.scratchDirectoryOnDisk)
 struct StorableTimeTests {
     private let place: Workplace
     /// Whether the file system of the tests holds such times.
@@ -42,7 +42,7 @@ struct StorableTimeTests {
                 """
                 mkdir -p c/Documents && echo x > c/Documents/x && find c > before
                 "$migrate" import \(source) --container c --replace --strict; code=$?
-                find c -not -path '*/.migration*' | cmp - before && exit $code
+                [ $code = 0 ] || find c -not -path '*/.migration*' | cmp - before && exit $code
                 """
             )
             #expect(result.exitCode == (holdsTimes ? 0 : 1), "\(source): \(result.errors)")
