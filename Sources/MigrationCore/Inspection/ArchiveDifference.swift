@@ -57,7 +57,7 @@ public struct ArchiveDifference: Hashable, Sendable {
 
 /// The differences between two sides, of the chosen entries.
 final class Differences {
-    /// What the two sides are.
+    /// Whether an archive is compared with a container, or two archives or two containers.
     enum Sides {
         case archiveAndContainer, alike
 
